@@ -1,0 +1,1 @@
+"""From a turn's text to signals, candidates and decisions: pure functions over tables."""

@@ -1,0 +1,215 @@
+"""Text as the pipeline compares it, with a way back to the text as it was said.
+
+Everything that matches patterns does so on a `NormText`: one form for full and half width, for upper
+and lower case, for traditional and simplified characters. Evidence, however, is quoted in code points
+of the original, so the normalised text carries an offset map.
+"""
+
+import re
+import unicodedata
+from bisect import bisect_right
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Literal
+
+Language = Literal["zh", "en", "mixed"]
+TextProblem = Literal["lone_surrogate", "nul"]
+
+_HAN_RANGES = (
+    "\u3005\u3007"  # the iteration mark and the round zero are written among Hanzi
+    "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U00020000-\U0002fa1f\U00030000-\U000323af"
+)
+_HAN = re.compile(f"[{_HAN_RANGES}]")
+_TOKEN = re.compile(f"(?P<han>[{_HAN_RANGES}]+)|c\\+\\+|[cf]#|[^\\W_{_HAN_RANGES}]+")
+_LATIN_WORD = re.compile(r"(?<![0-9A-Za-zÀ-ɏ])[A-Za-zÀ-ɏ]{2,}(?:['’][A-Za-z]+)?")  # no unit as in 15k
+_SURROGATE = re.compile("[\ud800-\udfff]")
+
+# Canonical reordering sorts a run of marks by insertion, so an endless run would cost its square.
+_MARKS_PER_SEGMENT = 30
+
+
+@dataclass(frozen=True, slots=True)
+class _Stretch:
+    """Places where the two texts do not advance one code point for one, in order."""
+
+    norm_starts: tuple[int, ...] = ()
+    norm_ends: tuple[int, ...] = ()
+    original_starts: tuple[int, ...] = ()
+    original_ends: tuple[int, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class NormText:
+    """A normalised text and where each of its code points came from."""
+
+    text: str
+    original: str
+    _stretch: _Stretch = _Stretch()
+
+    def span(self, start: int, end: int) -> tuple[int, int]:
+        """Map a half-open span of `text` to the smallest span of `original` that covers it.
+
+        Offsets are code points. An empty span maps to an empty one, in front of the character that
+        `start` belongs to.
+
+        Raises:
+            ValueError: not `0 <= start <= end <= len(text)`.
+        """
+        if not 0 <= start <= end <= len(self.text):
+            raise ValueError(f"[{start}, {end}) is no span of a text of {len(self.text)} code points")
+        first, _ = self._cell(start)
+        return (first, first) if start == end else (first, self._cell(end - 1)[1])
+
+    def quote(self, start: int, end: int) -> str:
+        """The original's words for a span of `text`."""
+        first, last = self.span(start, end)
+        return self.original[first:last]
+
+    def _cell(self, offset: int) -> tuple[int, int]:
+        """The original's span of the one code point at `offset` (at the end: empty)."""
+        if offset == len(self.text):
+            return len(self.original), len(self.original)
+        stretch = self._stretch
+        index = bisect_right(stretch.norm_starts, offset) - 1
+        if index < 0:
+            return offset, offset + 1
+        if offset < stretch.norm_ends[index]:
+            return stretch.original_starts[index], stretch.original_ends[index]
+        place = stretch.original_ends[index] + offset - stretch.norm_ends[index]
+        return place, place + 1
+
+
+def normalise(text: str, *, fold_case: bool = True) -> NormText:
+    """Bring `text` to the form in which the pipeline compares, keeping the way back.
+
+    Compatibility forms become plain ones (NFKC: `１` → `1`, `㎏` → `kg`, `，` → `,`), traditional
+    characters simplified ones, letters lower case unless `fold_case` is false. A base letter and its
+    marks are composed. Any string is accepted, lone surrogates too.
+    """
+    if text.isascii():
+        return NormText(text.lower() if fold_case else text, text)
+    table = _table(fold_case)
+    distinct = set(text)
+    marks = "".join(re.escape(ch) for ch in sorted(distinct) if _composes(ch))
+    longer = "".join(re.escape(ch) for ch in sorted(distinct) if len(table[ord(ch)]) > 1)
+    if not marks and not longer:
+        return NormText(text.translate(table), text)
+    return _normalise_with_map(text, table, _irregular(marks, longer))
+
+
+def fold_for_comparison(text: str) -> str:
+    """What is left of `text` when only the words count: equal results are exact duplicates.
+
+    Normalised; punctuation, symbols (emoji among them), white space and control characters removed.
+    Marks stay: they belong to words. Empty when there were no words.
+    """
+    kept = "".join(ch for ch in normalise(text).text if unicodedata.category(ch)[0] in "LNM")
+    return kept.replace("\ufe0f", "").replace("\u20e3", "")
+
+
+def is_han(ch: str) -> bool:
+    """Whether the one character `ch` is a Hanzi."""
+    return _HAN.fullmatch(ch) is not None
+
+
+def tokens(text: str) -> tuple[str, ...]:
+    """Search tokens in the order of the text, repeats included.
+
+    Of each run of Hanzi every character and every pair of neighbours, so that 北京 is found in
+    我要去北京出差 without a dictionary; of everything else whole lower-case words and numbers.
+    """
+    found: list[str] = []
+    for match in _TOKEN.finditer(normalise(text).text):
+        word = match.group()
+        if match.lastgroup == "han":
+            found.extend(word)
+            found.extend(word[i : i + 2] for i in range(len(word) - 1))
+        else:
+            found.append(word)
+    return tuple(found)
+
+
+def language_of(text: str) -> Language:
+    """The language a text is written in: `en` also stands for every text without Hanzi.
+
+    A text is `mixed` when Latin words are more than a fifth of its words, a Chinese word being taken
+    as 1.6 characters long.
+    """
+    han = len(_HAN.findall(text)) / 1.6
+    latin = len(_LATIN_WORD.findall(text))
+    if not han:
+        return "en"
+    share = latin / (latin + han)
+    if share <= 0.2:
+        return "zh"
+    return "mixed" if share < 0.9 else "en"
+
+
+def check_text(text: str) -> TextProblem | None:
+    """What makes `text` unfit for storing: a lone surrogate, a NUL, or nothing."""
+    if _SURROGATE.search(text):
+        return "lone_surrogate"
+    return "nul" if "\0" in text else None
+
+
+class _FoldTable(dict[int, str]):
+    """Code point → its normalised form, filled as characters are met (never longer than Unicode)."""
+
+    def __init__(self, fold_case: bool) -> None:
+        super().__init__()
+        self._fold_case = fold_case
+
+    def __missing__(self, code_point: int) -> str:
+        self[code_point] = folded = self.fold(chr(code_point))
+        return folded
+
+    def fold(self, segment: str) -> str:
+        plain = unicodedata.normalize("NFKC", segment)
+        if self._fold_case:
+            plain = unicodedata.normalize("NFKC", plain.casefold())
+        simplified = _simplified()
+        return "".join(simplified.get(ch, ch) for ch in plain)
+
+
+@cache
+def _table(fold_case: bool) -> _FoldTable:
+    return _FoldTable(fold_case)
+
+
+@cache
+def _simplified() -> dict[str, str]:
+    lines = resources.files(__package__).joinpath("lexicon/t2s.tsv").read_text("utf-8").splitlines()
+    pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
+    return {traditional: simplified for traditional, simplified in pairs}
+
+
+def _composes(ch: str) -> bool:
+    """Whether `ch` may melt into the character before it: a mark, or a vowel or final of Hangul."""
+    return unicodedata.combining(ch) != 0 or "\u1160" <= ch <= "\u11ff"
+
+
+def _irregular(marks: str, longer: str) -> re.Pattern[str]:
+    """Segments that must be folded as a whole: a character with its marks, or one that grows."""
+    with_marks = f"[^{marks}]?[{marks}]{{1,{_MARKS_PER_SEGMENT}}}" if marks else ""
+    growing = f"[{longer}]" if longer else ""
+    return re.compile("|".join(part for part in (with_marks, growing) if part))
+
+
+def _normalise_with_map(text: str, table: _FoldTable, irregular: re.Pattern[str]) -> NormText:
+    pieces: list[str] = []
+    rows: list[tuple[int, int, int, int]] = []
+    seen: dict[str, str] = {}
+    done = length = 0
+    for match in irregular.finditer(text):
+        start, end = match.span()
+        segment = match.group()
+        folded = seen.get(segment) or seen.setdefault(segment, table.fold(segment))
+        pieces += (text[done:start].translate(table), folded)
+        at = length + start - done
+        length = at + len(folded)
+        done = end
+        rows.append((at, length, start, end))
+    pieces.append(text[done:].translate(table))
+    return NormText("".join(pieces), text, _Stretch(*zip(*rows, strict=True)))

@@ -1,0 +1,145 @@
+"""The normalised text is comparable, and its offsets lead back into the original."""
+
+import time
+import unicodedata
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from memstrata.pipeline.text import (
+    check_text,
+    fold_for_comparison,
+    is_han,
+    language_of,
+    normalise,
+    tokens,
+)
+
+ANY_TEXT = st.one_of(
+    st.text(alphabet=st.characters(exclude_categories=())),
+    st.text(alphabet="aÅÅßİﬁ①㎏½각각กำ́̇👩‍👧🇨🇳שלום１Ａ，國 "),
+)
+
+
+@given(ANY_TEXT)
+@example("ﬁn ㎏ ①")
+@example("\u0301abc")
+@example("각각")
+@example("a" + "\u0315\u0300" * 100)
+def test_the_whole_maps_to_the_whole(text: str) -> None:
+    norm = normalise(text)
+    assert norm.span(0, len(norm.text)) == (0, len(text))
+
+
+@given(ANY_TEXT)
+def test_cells_are_in_bounds_in_order_and_leave_no_gap(text: str) -> None:
+    norm = normalise(text)
+    spans = [norm.span(i, i + 1) for i in range(len(norm.text))]
+    assert all(0 <= start < end <= len(text) for start, end in spans)
+    for (start, end), (next_start, next_end) in zip(spans, spans[1:], strict=False):
+        assert (next_start, next_end) == (start, end) or next_start == end
+
+
+@given(ANY_TEXT, st.data())
+def test_a_span_covers_what_its_parts_cover(text: str, data: st.DataObject) -> None:
+    norm = normalise(text)
+    start = data.draw(st.integers(0, len(norm.text)))
+    end = data.draw(st.integers(start, len(norm.text)))
+    first, last = norm.span(start, end)
+    assert 0 <= first <= last <= len(text)
+    if start < end:
+        assert (first, last) == (norm.span(start, start + 1)[0], norm.span(end - 1, end)[1])
+        assert norm.text[start:end] in normalise(text[first:last]).text
+    else:
+        assert first == last
+
+
+@given(st.text(alphabet=st.characters(exclude_categories=("Mn", "Mc", "Me", "Lo", "Cs")), max_size=50))
+def test_without_marks_case_kept_it_is_nfkc(text: str) -> None:
+    """Marks that open the text, and characters whose form begins with a mark, have no base here."""
+    if not any(unicodedata.combining(unicodedata.normalize("NFKC", ch)[0]) for ch in text):
+        assert unicodedata.normalize("NFC", normalise(text, fold_case=False).text) == unicodedata.normalize(
+            "NFKC", text
+        )
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("Ｐｙｔｈｏｎ３．１１，ＯＫ", "python3.11,ok"),
+        ("體重72㎏", "体重72kg"),
+        ("e\u0301te\u0301", "\u00e9t\u00e9"),
+        ("\u1112\u1161\u11ab", "\ud55c"),
+        ("Straße", "strasse"),
+        ("我後天喫火鍋", "我后天吃火锅"),
+    ],
+)
+def test_one_form_for_width_case_and_script(text: str, expected: str) -> None:
+    assert normalise(text).text == expected
+
+
+def test_a_span_behind_an_expanded_character_is_quoted_exactly() -> None:
+    norm = normalise("重㎏㎏，手机１３８")
+    at = norm.text.index("138")
+    assert norm.span(at, at + 3) == (6, 9)
+    assert norm.quote(at, at + 3) == "１３８"
+
+
+@pytest.mark.parametrize(("start", "end"), [(-1, 0), (2, 1), (0, 4)])
+def test_a_span_outside_the_text_is_refused(start: int, end: int) -> None:
+    with pytest.raises(ValueError, match="no span"):
+        normalise("abc").span(start, end)
+
+
+@pytest.mark.parametrize("text", ["a B" * 350_000, "我後天去北京，" * 150_000, "ﬁé é①" * 170_000])
+def test_a_megabyte_takes_well_under_a_second(text: str) -> None:
+    started = time.process_time()
+    normalise(text)
+    assert time.process_time() - started < 1.0
+
+
+def test_comparison_ignores_punctuation_emoji_space_and_width() -> None:
+    assert fold_for_comparison("好的，谢谢！！👍🏽 ") == fold_for_comparison("好的 谢谢")
+    assert fold_for_comparison("Ｏ.K. 1️⃣") == "ok1"
+    assert fold_for_comparison("…😀") == ""
+    assert fold_for_comparison("不吃辣") != fold_for_comparison("吃辣")
+
+
+@pytest.mark.parametrize(
+    ("query", "text"),
+    [("火锅", "川菜火锅"), ("北京", "我要去北京出差"), ("火鍋", "川菜火锅"), ("python", "用Ｐython写")],
+)
+def test_a_query_is_found_in_the_text(query: str, text: str) -> None:
+    assert set(tokens(query)) <= set(tokens(text))
+
+
+def test_tokens_are_in_order_with_repeats() -> None:
+    assert tokens("吃火锅 C++ v3") == ("吃", "火", "锅", "吃火", "火锅", "c++", "v3")
+    assert tokens("") == ()
+    assert tokens("ok OK") == ("ok", "ok")
+
+
+def test_han() -> None:
+    assert all(is_han(ch) for ch in "中〇々𠀀")
+    assert not any(is_han(ch) for ch in "aひ，1")
+
+
+@pytest.mark.parametrize(
+    ("text", "language"),
+    [
+        ("我住成都", "zh"),
+        ("期望薪资 15-20k，base 只考虑杭州", "zh"),
+        ("I'm based in Toronto", "en"),
+        ("我 base 新加坡，remote 也 OK", "mixed"),
+        ("👍", "en"),
+    ],
+)
+def test_language(text: str, language: str) -> None:
+    assert language_of(text) == language
+
+
+def test_text_that_cannot_be_stored_is_named() -> None:
+    assert check_text("a\ud800") == "lone_surrogate"
+    assert check_text("a\0") == "nul"
+    assert check_text("好👍") is None
