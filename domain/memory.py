@@ -1,0 +1,252 @@
+"""One memory, folded from its stream. It decides and never saves."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from functools import cached_property
+from typing import Literal
+
+from .errors import MemoryStateError, RefusedError
+from .events import Created, Endorsed, Erased, Proposed
+from .evidence import Evidence
+from .history import Chain, Closing, Period, Version, chain_of, struck_versions
+from .slot import fold_value
+from .statement import Statement
+from .stream import RecordedEvent
+from .values import Source
+
+Status = Literal[
+    "active", "held", "ended", "retracted", "superseded", "rejected", "withdrawn", "erased", "none"
+]
+"""`withdrawn`: every version was rolled back. `none`: only proposals, so no memory at all."""
+
+PLACEHOLDERS = frozenset(
+    fold_value(text)
+    for text in ("no data", "none", "n/a", "na", "null", "nil", "unknown", "empty", "undefined")
+    + ("tbd", "nothing", "not available", "no information")
+    + ("无", "没有", "暂无", "无数据", "没有数据", "暂无数据", "未知", "空", "不详", "暂无信息")
+)
+"""What models write when they have nothing to say. Such content never becomes a version."""
+
+_STRENGTH: dict[Source, int] = {
+    "other": 0,
+    "single_task_inference": 1,
+    "repeated_behaviour": 2,
+    "explicit_user_statement": 3,
+    "attestation": 3,
+}
+
+
+@dataclass(frozen=True)
+class Memory:
+    """The events of one memory in order, and what they come to.
+
+    Immutable; everything is derived from `entries`, and computed when first asked for.
+    """
+
+    memory_id: str
+    entries: tuple[RecordedEvent, ...] = ()
+
+    def evolve(self, entries: Iterable[RecordedEvent]) -> Memory:
+        """The memory after further events. It never refuses: they already happened."""
+        return Memory(self.memory_id, (*self.entries, *entries))
+
+    def as_of(self, position: int) -> Memory:
+        """The memory as it was known once the position was recorded."""
+        if not self.entries or self.entries[-1].position <= position:
+            return self
+        return Memory(self.memory_id, tuple(e for e in self.entries if e.position <= position))
+
+    # --- what the events come to -----------------------------------------------------------------
+
+    @property
+    def stream_version(self) -> int:
+        """How many events the stream holds; 0 for an empty one."""
+        return self.entries[-1].stream_version if self.entries else 0
+
+    @cached_property
+    def struck(self) -> frozenset[int]:
+        """Stream versions of the events that are undone."""
+        return struck_versions(self.entries)
+
+    @cached_property
+    def _chain(self) -> Chain:
+        return chain_of(self.entries, self.struck)
+
+    @property
+    def versions(self) -> tuple[Version, ...]:
+        """Every version, struck ones too, by number from 1."""
+        return self._chain.versions
+
+    @property
+    def periods(self) -> tuple[Period, ...]:
+        """When which version holds in the world; disjoint, ascending."""
+        return self._chain.periods
+
+    @property
+    def current(self) -> Version | None:
+        """The version that stands; None when there is none, or it ended."""
+        return self._chain.current
+
+    @property
+    def closing(self) -> Closing | None:
+        """How the memory closed; None while it stands."""
+        return self._chain.closing
+
+    @cached_property
+    def latest(self) -> Version | None:
+        """The version that stands, else the last in force that stood; None when none is in force."""
+        if self.current is not None:
+            return self.current
+        standing = [v for v in self.versions if v.in_force and v.kind != "late"]
+        return standing[-1] if standing else None
+
+    def in_force(self) -> Iterable[RecordedEvent]:
+        """The events that are not undone, in order."""
+        return (entry for entry in self.entries if entry.stream_version not in self.struck)
+
+    def holding(self, moment: datetime) -> Version | None:
+        """The version that holds in the world at the moment; None when none does."""
+        for period in self.periods:
+            if period.holds_at(moment):
+                return self.versions[period.version - 1]
+        return None
+
+    @cached_property
+    def proposals(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
+        """The proposals in force, in order."""
+        return tuple((e, e.event) for e in self.in_force() if isinstance(e.event, Proposed))
+
+    @cached_property
+    def hints(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
+        """Held proposals in force since the memory last was without any version."""
+        return tuple((e, p) for e, p in self.proposals if p.outcome == "held")
+
+    @property
+    def occasions(self) -> frozenset[str]:
+        """The tasks (else sessions) in which the hint was seen; one counts once."""
+        return frozenset(p.context.occasion for _, p in self.hints)
+
+    @property
+    def confirmations(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
+        """Repetitions in force of what the memory says, in order."""
+        return tuple((e, p) for e, p in self.proposals if p.outcome == "confirmed")
+
+    @cached_property
+    def verdicts(self) -> tuple[tuple[RecordedEvent, Endorsed], ...]:
+        """What people said about it, in force, in order."""
+        return tuple((e, e.event) for e in self.in_force() if isinstance(e.event, Endorsed))
+
+    @property
+    def pinned(self) -> bool:
+        """Whether a person pinned it and nobody unpinned it since."""
+        pins = [v.verdict for _, v in self.verdicts if v.verdict in ("pinned", "unpinned")]
+        return bool(pins) and pins[-1] == "pinned"
+
+    @property
+    def status(self) -> Status:
+        """Where the memory stands, whatever the time: dated ends are applied by the reader."""
+        if any(isinstance(entry.event, Erased) for entry in self.entries):
+            return "erased"
+        if self.current is not None:
+            return "active"
+        if any(version.in_force for version in self.versions):
+            return self.closing.kind if self.closing else "withdrawn"
+        if any(v.verdict == "rejected" for _, v in self.verdicts):
+            return "rejected"
+        if self.hints:
+            return "held"
+        return "withdrawn" if self.versions else "none"
+
+    # --- decisions -------------------------------------------------------------------------------
+
+    def create(self, statement: Statement) -> Created:
+        """Let a version become active where none is.
+
+        Raises:
+            RefusedError: a version stands already, or the content says nothing.
+        """
+        if self.current is not None:
+            raise RefusedError("already_active", "a version stands; it can only be updated")
+        _refuse_placeholder(statement)
+        return Created.model_construct(statement=statement)
+
+    def check_update(self, kind: str, statement: Statement) -> None:
+        """Refuse an update that would change nothing, lose something or touch something else.
+
+        Raises:
+            RefusedError: `not_active`, `empty_content`, `unrelated_update`, `no_change`,
+                `evidence_restates_stored`, `weaker_evidence` or `not_in_order`.
+        """
+        present = self.latest
+        if present is None or (self.current is None and kind not in ("late", "correct")):
+            raise RefusedError("not_active", "there is no version that could be updated")
+        _refuse_placeholder(statement)
+        now = present.statement
+        if (fold_value(statement.subject), statement.attribute) != (fold_value(now.subject), now.attribute):
+            raise RefusedError("unrelated_update", "the update is about another subject or attribute")
+        # When it began is news only for a correction; a later start of the same is a repetition.
+        same_start = now if kind == "correct" else now.model_copy(update={"valid_from": statement.valid_from})
+        if kind != "late" and statement.says_the_same(same_start):
+            raise RefusedError("no_change", "it says what the memory says already")
+        if restates(statement.evidence, now.content):
+            raise RefusedError("evidence_restates_stored", "the words given only repeat what is stored")
+        if kind in ("replace", "correct", "rescope") and _weaker(statement, now):
+            raise RefusedError("weaker_evidence", "an inference does not override what was said")
+        if kind in ("replace", "rescope") and statement.valid_from < now.valid_from:
+            raise RefusedError("not_in_order", "it begins before what stands; that is a late fact")
+
+    def check_end(self, evidence: Sequence[Evidence], *, asserts_value: bool) -> Version:
+        """Refuse an end that is none.
+
+        Args:
+            evidence: What the end rests on; empty for tasks, dates, processes and people.
+            asserts_value: The words assert another value in place of the present one.
+
+        Raises:
+            RefusedError: `not_active`, `evidence_restates_stored` or `contradiction_needs_successor`.
+        """
+        if self.current is None:
+            raise RefusedError("not_active", "there is no version that could end")
+        if asserts_value:
+            raise RefusedError(
+                "contradiction_needs_successor", "a new value replaces the old one; it is no mere end"
+            )
+        if evidence and restates(evidence, self.current.statement.content):
+            raise RefusedError("evidence_restates_stored", "the words given only repeat what is stored")
+        return self.current
+
+    def undoable(self, names: Sequence[int]) -> tuple[int, ...]:
+        """The named events, ascending, checked to exist in this stream.
+
+        Raises:
+            MemoryStateError: a name is no event of this stream.
+        """
+        wanted = tuple(sorted(set(names)))
+        if not wanted or wanted[0] < 1 or wanted[-1] > self.stream_version:
+            raise MemoryStateError(self.memory_id, f"has no events {wanted}", "`memstrata history` shows them")
+        return wanted
+
+
+def restates(evidence: Sequence[Evidence], content: str) -> bool:
+    """Whether the words given are, but for spelling, the content that is stored."""
+    quoted = fold_value("".join(quote for item in evidence for quote in item.quotes))
+    return bool(quoted) and quoted == fold_value(content)
+
+
+def is_placeholder(content: str) -> bool:
+    """Whether a content says nothing: empty, marks only, or one of the known placeholders."""
+    folded = fold_value(content)
+    return not folded or folded in PLACEHOLDERS or all(unicodedata.category(c)[0] in "SM" for c in folded)
+
+
+def _refuse_placeholder(statement: Statement) -> None:
+    if is_placeholder(statement.content):
+        raise RefusedError("empty_content", "the content is empty or a placeholder")
+
+
+def _weaker(offered: Statement, present: Statement) -> bool:
+    return _STRENGTH[offered.provenance.source] < _STRENGTH[present.provenance.source]

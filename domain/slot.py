@@ -1,0 +1,88 @@
+"""What makes two statements the same memory."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Mapping
+from typing import Literal
+
+from pydantic import Field
+
+from .scope import Scope
+from .values import Value
+
+Cardinality = Literal["single", "many"]
+
+
+class Attribute(Value):
+    """One entry of the attribute registry.
+
+    `single`: one value at a time, a new one is a new version. `many`: a slot per value.
+    `free`: statements in free text; each content opens a memory of its own.
+    """
+
+    name: str
+    cardinality: Cardinality
+    free: bool = False
+    aliases: tuple[str, ...] = ()
+    type: str = "text"
+    process: str | None = None
+    sensitive: bool = False
+    label: Mapping[str, str] = Field(default_factory=dict)
+
+
+class Registry(Value):
+    """The known attributes by name. An unknown one is many-valued: nothing is overwritten by
+    accident."""
+
+    attributes: Mapping[str, Attribute]
+
+    def canonical(self, name: str) -> str:
+        """The registered name of an attribute or of its alias; an unknown name is its own."""
+        if name in self.attributes:
+            return name
+        for attribute in self.attributes.values():
+            if name in attribute.aliases:
+                return attribute.name
+        return name
+
+    def get(self, name: str) -> Attribute:
+        """The entry, or a many-valued one for an unknown name."""
+        known = self.attributes.get(self.canonical(name))
+        return known or Attribute(name=name, cardinality="many")
+
+
+class Slot(Value):
+    """Subject, attribute and scope anchor, and for many-valued attributes the value.
+
+    Two statements with equal slots are about the same memory. Free text has no slot key of its own
+    but its folded content.
+    """
+
+    subject: str
+    attribute: str
+    scope: str
+    value: str = ""
+
+    @property
+    def key(self) -> str:
+        """One string for the slot; parts are joined by U+001F, which no normalised part holds."""
+        return "\x1f".join((self.subject, self.attribute, self.scope, self.value))
+
+
+def fold_value(text: str) -> str:
+    """A value as slots compare it: NFKC, case folded, white space and end punctuation gone."""
+    folded = unicodedata.normalize("NFKC", text).casefold()
+    return "".join(c for c in folded if not unicodedata.category(c).startswith(("Z", "P", "C")))
+
+
+def slot_of(registry: Registry, subject: str, attribute: str, value: str, scope: Scope) -> Slot:
+    """The slot of a statement; `value` is the value or, for free text, the content."""
+    name = registry.canonical(attribute)
+    single = registry.get(name).cardinality == "single"
+    return Slot(
+        subject=fold_value(subject),
+        attribute=name,
+        scope=scope.kind if not scope.anchor else f"{scope.kind}:{scope.anchor}",
+        value="" if single else fold_value(value),
+    )
