@@ -181,8 +181,7 @@ def _table(fold_case: bool) -> _FoldTable:
 @cache
 def _simplified() -> dict[str, str]:
     lines = resources.files(__package__).joinpath("lexicon/t2s.tsv").read_text("utf-8").splitlines()
-    pairs = (line.split("\t") for line in lines if line and not line.startswith("#"))
-    return {traditional: simplified for traditional, simplified in pairs}
+    return {line[0]: line[2] for line in lines if line[1:2] == "\t"}
 
 
 def _composes(ch: str) -> bool:

@@ -2,6 +2,7 @@
 
 import time
 import unicodedata
+from itertools import pairwise
 
 import pytest
 from hypothesis import example, given
@@ -37,7 +38,7 @@ def test_cells_are_in_bounds_in_order_and_leave_no_gap(text: str) -> None:
     norm = normalise(text)
     spans = [norm.span(i, i + 1) for i in range(len(norm.text))]
     assert all(0 <= start < end <= len(text) for start, end in spans)
-    for (start, end), (next_start, next_end) in zip(spans, spans[1:], strict=False):
+    for (start, end), (next_start, next_end) in pairwise(spans):
         assert (next_start, next_end) == (start, end) or next_start == end
 
 

@@ -1,0 +1,177 @@
+"""Values that let somebody in or find somebody are masked; words about them are not."""
+
+import json
+import os
+import time
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from memstrata.pipeline.secrets import PLACEHOLDER, SecretRule, find_secrets, mask, secret_rules
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def outside_data(variable: str, folder: str) -> Path:
+    """A folder beside the repository; absent on a laptop, demanded where CI is set."""
+    path = Path(os.environ.get(variable) or ROOT.parent / "shared" / folder)
+    if not path.is_dir():
+        if os.environ.get("CI"):
+            pytest.fail(f"{path} is missing; set {variable}")
+        pytest.skip(f"{path} is missing; set {variable}")
+    return path
+
+
+def read_jsonl(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text("utf-8").splitlines() if line.strip()]
+
+
+def masked(text: str) -> str:
+    return mask(text, find_secrets(text))
+
+
+POSITIVE = [
+    pytest.param(rule, text, secret, id=f"{rule.rule_id}-{number}")
+    for rule in secret_rules()
+    for number, (text, secret) in enumerate(rule.positive)
+]
+NEGATIVE = [
+    pytest.param(text, id=f"{rule.rule_id}-{number}")
+    for rule in secret_rules()
+    for number, text in enumerate(rule.negative)
+]
+
+
+@pytest.mark.parametrize(("rule", "text", "secret"), POSITIVE)
+def test_each_rule_finds_its_examples(rule: SecretRule, text: str, secret: str) -> None:
+    normal = text.replace("：", ":").replace("，", ",")
+    assert secret in [normal[start:end] for start, end in rule.spans(normal)]
+    assert secret not in masked(text)
+
+
+@pytest.mark.parametrize("text", NEGATIVE)
+def test_no_rule_finds_anything_in_the_counter_examples(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+def test_each_rule_has_examples_both_ways_and_an_id_of_its_own() -> None:
+    rules = secret_rules()
+    assert len({rule.rule_id for rule in rules}) == len(rules)
+    assert all(rule.positive and rule.negative and rule.description for rule in rules)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "密码学研究",
+        "变量名不要用 token",
+        "I work on password managers",
+        "记住密码的功能怎么关",
+        "订单号 202603021234567890",
+        "期望薪资 15-20k，base 只考虑杭州",
+        "salary wise I'm looking for 95-110k",
+        "雅思 2026-03-15 考",
+        "Python 3.9 和 3.11 都要支持",
+        "24小时营业",
+        "look at PR #482",
+        "the service listens on port 6543",
+        "see you at 9am",
+        "我身高178cm，体重72kg",
+        "The bus to 2026 Winter Games leaves at 10:30",
+        "我 2019 年毕业，2021年入职",
+        "房租 3500 一个月",
+    ],
+)
+def test_what_only_looks_like_a_secret_stays(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "secret"),
+    [
+        ("手机号１３８００００１１１１，以后都留这个", "１３８００００１１１１"),
+        ("打我１３８ ００００ １１１１", "１３８ ００００ １１１１"),
+        ("密码是八三九二零一", "八三九二零一"),
+        ("密碼是 839201", "839201"),
+        ("my pin is four four one two, thanks", "four four one two"),
+        ("卡号4111-1111-1111-1111记一下", "4111-1111-1111-1111"),
+        ("寄到幸福路00号3栋2单元501", "幸福路00号3栋2单元501"),
+        ("㎏㎏ token=fake0Zk39dQpX71bLm", "fake0Zk39dQpX71bLm"),
+    ],
+)
+def test_offsets_are_those_of_the_original(text: str, secret: str) -> None:
+    assert masked(text) == text.replace(secret, PLACEHOLDER * len(secret))
+
+
+@given(st.text(alphabet=st.one_of(st.sampled_from("密码是:0123456789ab-@. pin"), st.characters())))
+def test_masking_keeps_length_and_what_is_outside(text: str) -> None:
+    spans = find_secrets(text)
+    after = mask(text, spans)
+    inside = {index for secret in spans for index in range(secret.start, secret.end)}
+    assert len(after) == len(text)
+    assert all(after[i] == (PLACEHOLDER if i in inside else text[i]) for i in range(len(text)))
+    assert all(one.end <= other.start for one, other in pairwise(spans))
+
+
+@pytest.mark.parametrize(
+    "text", ["1" * 100_000, "a@" * 50_000, "密码" * 50_000, "路" * 100_000, "1 a " * 25_000, "one " * 25_000]
+)
+def test_a_hostile_text_costs_no_more_than_its_length(text: str) -> None:
+    started = time.process_time()
+    find_secrets(text)
+    assert time.process_time() - started < 5
+
+
+def test_golden_secrets_are_masked_whole() -> None:
+    cases = [
+        case
+        for path in sorted(outside_data("MEMSTRATA_GOLDEN_DIR", "golden").glob("*.jsonl"))
+        for case in read_jsonl(path)
+        if case["kind"] == "secret"
+    ]
+    assert len(cases) >= 10
+    leaks = [
+        (case["id"], secret)
+        for case in cases
+        for secret in case["expect"]["absent"]
+        for turn in case["turns"]
+        if secret in masked(turn["user"])
+    ]
+    assert leaks == []
+
+
+MINIMUM_RECALL = {
+    "CREDIT_CARD": 0.98,
+    "EMAIL_ADDRESS": 0.98,
+    "IBAN_CODE": 0.95,
+    "PHONE_NUMBER": 0.95,
+    "STREET_ADDRESS": 0.6,
+    "US_SSN": 0.95,
+}
+"""Floors below what was measured when the rules were written, over 1,500 synthetic sentences."""
+
+
+def test_recall_on_synthetic_personal_data_does_not_fall() -> None:
+    rows = read_jsonl(outside_data("MEMSTRATA_DATA_DIR", "data") / "presidio_pii" / "synth_v2.jsonl")
+    hits: dict[str, list[bool]] = {kind: [] for kind in MINIMUM_RECALL}
+    for row in rows:
+        found = find_secrets(row["text"])
+        for span in row["spans"]:
+            if span["entity_type"] in hits:
+                hits[span["entity_type"]].append(
+                    any(
+                        one.start < span["end_position"] and span["start_position"] < one.end for one in found
+                    )
+                )
+    recall = {kind: sum(seen) / len(seen) for kind, seen in hits.items()}
+    assert {kind: share for kind, share in recall.items() if share < MINIMUM_RECALL[kind]} == {}
+
+
+def test_everyday_talk_is_left_alone() -> None:
+    rows = read_jsonl(outside_data("MEMSTRATA_DATA_DIR", "data") / "memorybank" / "dialogue.jsonl")
+    touched = [row["query"] for row in rows if find_secrets(row["query"])]
+    assert len(touched) <= len(rows) // 500
