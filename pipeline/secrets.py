@@ -21,6 +21,9 @@ PLACEHOLDER = "■"
 
 _FRAGMENT = re.compile(r"\{([a-z_]+)\}")
 _HAN_CLASS = "\u3400-\u4dbf\u4e00-\u9fff"
+_CODE = re.compile(
+    r"[A-Za-z_][\w.]*[(\[]|\$\{?[A-Z_a-z]+\}?$|<[^>]*>?$|\{\{?|%\w|\*+$|x+$|\.+$|os\.|process\."
+)
 _MIN_ENTROPY = 3.0  # bits a character; English identifiers of 12 characters and more mostly lie below
 
 
@@ -178,12 +181,7 @@ def _random_looking(value: str) -> bool:
 
 def _is_code(value: str) -> bool:
     """A variable, a call, a template or stars stand for a value and are none."""
-    return bool(
-        re.match(
-            r"[A-Za-z_][\w.]*[(\[]|\$\{?[A-Z_a-z]+\}?$|<[^>]*>?$|\{\{?|%\w|\*+$|x+$|\.+$|os\.|process\.",
-            value,
-        )
-    )
+    return _CODE.match(value) is not None
 
 
 def _password_value(value: str) -> bool:

@@ -162,11 +162,8 @@ def test_recall_on_synthetic_personal_data_does_not_fall() -> None:
         found = find_secrets(row["text"])
         for span in row["spans"]:
             if span["entity_type"] in hits:
-                hits[span["entity_type"]].append(
-                    any(
-                        one.start < span["end_position"] and span["start_position"] < one.end for one in found
-                    )
-                )
+                start, end = span["start_position"], span["end_position"]
+                hits[span["entity_type"]].append(any(one.start < end and start < one.end for one in found))
     recall = {kind: sum(seen) / len(seen) for kind, seen in hits.items()}
     assert {kind: share for kind, share in recall.items() if share < MINIMUM_RECALL[kind]} == {}
 
