@@ -53,6 +53,13 @@ def test_a_second_name_is_noticed(modules: dict[str, Path]) -> None:
     assert foreign_names({"memstrata": module.resolve(), "clone": module.resolve()}, modules) == ["clone"]
 
 
+def test_nothing_in_the_root_hides_the_standard_library(files: list[Path]) -> None:
+    """`python -m` puts the root on the path, where its folders and modules come first."""
+    roots = {path.parts[0].removesuffix(".py") for path in files if path.suffix == ".py"}
+
+    assert roots & sys.stdlib_module_names == set()
+
+
 def test_importing_the_package_and_its_command_line_loads_no_model_code(
     modules: dict[str, Path], tmp_path: Path
 ) -> None:
