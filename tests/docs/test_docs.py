@@ -15,6 +15,9 @@ DOCUMENTS = sorted([*ROOT.glob("*.md"), *ROOT.glob("docs/**/*.md"), *ROOT.glob("
 
 FENCE = re.compile(r"^ {0,3}(```+|~~~+)\s*(\S*)")
 LINK = re.compile(r"(?<!!)\[[^\]]*\]\(([^)\s]+)\)")
+PATH = re.compile(
+    r"`((?:adapters|benchmarks|docs|domain|examples|pipeline|projections|tests|\.ci)/[\w./-]*)`"
+)
 COMMAND = re.compile(r"(?:^|[$&|;]\s*)memstrata ([a-z][a-z-]*)", re.MULTILINE)
 
 
@@ -98,6 +101,28 @@ def test_python_in_a_document_runs(document: Path, tmp_path: Path, monkeypatch: 
 @pytest.mark.parametrize("document", DOCUMENTS, ids=name_of)
 def test_links_lead_somewhere(document: Path) -> None:
     assert broken_links(document) == []
+
+
+def test_paths_that_the_documents_name_exist() -> None:
+    named = {
+        (name_of(document), path)
+        for document in DOCUMENTS
+        for path in PATH.findall(document.read_text("utf-8"))
+    }
+
+    assert len(named) > 10
+    assert sorted((document, path) for document, path in named if not (ROOT / path).exists()) == []
+
+
+def test_every_decision_has_all_its_parts_and_stands_in_the_list() -> None:
+    records = [d for d in DOCUMENTS if d.parent.name == "decisions" and d.name != "README.md"]
+    listed = LINK.findall((ROOT / "docs" / "decisions" / "README.md").read_text("utf-8"))
+    parts = ["Context", "Options", "Choice", "Consequences", "How we check it"]
+
+    assert [record.name for record in records] == listed
+    assert [record.name[:5] for record in records] == [f"{n:04}-" for n in range(1, len(records) + 1)]
+    for record in records:
+        assert re.findall(r"^## (.+)$", record.read_text("utf-8"), re.MULTILINE) == parts, record.name
 
 
 def test_the_commands_in_the_documents_exist(tmp_path: Path) -> None:
