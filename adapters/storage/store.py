@@ -1,0 +1,366 @@
+"""The event store: appends, reads, and the keyed names of owners, turns and texts."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass
+from datetime import datetime
+from types import TracebackType
+from typing import Any, Self
+
+from sqlalchemy import Connection, Row, Select, insert, select, tuple_
+from sqlalchemy.exc import IntegrityError
+
+from ...domain.errors import VerificationFailedError, WrongExpectedVersionError
+from ...domain.events import Payload
+from ...domain.owner import Owner
+from ...domain.ports import Append, Clock
+from ...domain.stream import NewEvent, RecordedEvent
+from . import tables
+from .codec import Codec, Encoded
+from .group_commit import GroupCommitWriter, Unit
+from .ids import id_to_bytes, id_to_text
+from .keyed import Pepper, from_microseconds, to_microseconds
+from .projector import InlineProjector
+from .recorder import Log, Partition, Pending, PendingEvent, PlannedAppend
+from .sqlite import SqliteDatabase
+from .verify import LogVerifier, VerifyReport
+
+_PAGE = 1_000
+_CHUNK = 500
+"""Values in one IN: every database takes as many."""
+
+_event = tables.event
+_READ: Select[Any] = select(
+    _event.c.pos,
+    _event.c.owner_ref,
+    _event.c.stream_id,
+    _event.c.stream_version,
+    _event.c.recorded_at,
+    _event.c.topic,
+    _event.c.schema_version,
+    _event.c.codec,
+    _event.c.key_id,
+    _event.c.state,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class TrustedEvent:
+    """A recorded event whose payload was lifted to today's shape but not validated again."""
+
+    position: int
+    stream_id: str
+    stream_version: int
+    recorded_at: datetime
+    topic: str
+    payload: Payload
+    owner_ref: bytes
+
+
+class SqlEventStore:
+    """The domain's `EventStore` on a SQL database; safe for threads and for several processes.
+
+    `open_store` builds it. With `group_commit`, appends of concurrent threads share transactions.
+    """
+
+    def __init__(
+        self,
+        database: SqliteDatabase,
+        *,
+        pepper: bytes,
+        partitions: int,
+        clock: Clock,
+        codec: Codec,
+        projector: InlineProjector | None = None,
+        group_commit: bool = False,
+    ) -> None:
+        self._database, self._codec = database, codec
+        self._pepper = Pepper(pepper)
+        self._logs = [Log(Partition(database, part, clock, projector), codec) for part in range(partitions)]
+        self._group = GroupCommitWriter(self._write_units, database.where) if group_commit else None
+        self._kept_policies: set[str] = set()
+
+    # --- writing ---------------------------------------------------------------------------------
+
+    def append(self, batch: Append) -> Sequence[RecordedEvent]:
+        """Write one owner's events, all or none. See the port."""
+        return self.append_many([batch])[0]
+
+    def append_many(self, batches: Sequence[Append]) -> Sequence[Sequence[RecordedEvent]]:
+        """Write several appends in one transaction. See the port.
+
+        Of several appends of one owner, only the first one's `expected_owner_position` is compared:
+        the later ones were decided on what the earlier ones leave, and nothing can come between.
+        """
+        plans = self._plan(batches)
+        unit = [plan for plan in plans if plan.events]
+        if unit and self._group is not None:
+            self._group.submit(unit).result()
+        elif unit:
+            self._write_units([unit])
+        return [plan.recorded for plan in plans]
+
+    def keep_policy(self, fingerprint: str, document: str) -> None:
+        """Keep a policy's document under its fingerprint; the first one kept stays."""
+        if fingerprint in self._kept_policies:
+            return
+        if self.policy_document(fingerprint) is None:
+            row = {"fingerprint": fingerprint, "document": document}
+            try:
+                with self.writing() as connection:
+                    connection.execute(insert(tables.policy), row)
+            except IntegrityError:
+                pass  # another process kept it between our look and our write
+        self._kept_policies.add(fingerprint)
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def read_stream(self, owner: Owner, stream_id: str) -> Sequence[RecordedEvent]:
+        """The stream's events in order; empty when the owner has no such stream."""
+        return self.read_streams(owner, [stream_id]).get(stream_id, [])
+
+    def read_streams(self, owner: Owner, stream_ids: Sequence[str]) -> dict[str, list[RecordedEvent]]:
+        """Several streams in one consistent view; those that do not exist are left out."""
+        wanted = [id_to_bytes(stream_id) for stream_id in dict.fromkeys(stream_ids)]
+        found: dict[str, list[RecordedEvent]] = {}
+        with self.reading() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                query = (
+                    _READ.where(_event.c.stream_id.in_(wanted[start : start + _CHUNK]))
+                    .where(_event.c.owner_ref == self._pepper.owner_ref(owner))
+                    .order_by(_event.c.stream_id, _event.c.stream_version)
+                )
+                for row in connection.execute(query):
+                    found.setdefault(id_to_text(row.stream_id), []).append(self._recorded(row))
+        return found
+
+    def read_owner(
+        self,
+        owner: Owner,
+        *,
+        after_position: int = 0,
+        topics: Sequence[str] | None = None,
+        correlation_id: str | None = None,
+    ) -> Iterator[RecordedEvent]:
+        """The owner's events up to now, ascending; what is appended meanwhile is not among them."""
+        owner_ref, last = self._pepper.owner_ref(owner), self.owner_position(owner)
+        query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
+        query = query if topics is None else query.where(_event.c.topic.in_(topics))
+        for row in self._pages(query, after_position, last):
+            if correlation_id is None or self._payload(row).get("correlation_id") == correlation_id:
+                yield self._recorded(row)
+
+    def read_log(self, part: int = 0, *, after_position: int = 0, limit: int = 1_000) -> list[RecordedEvent]:
+        """A partition's events with `position > after_position`, ascending, at most `limit`."""
+        return [self._recorded(row) for row in self._log_rows(part, after_position, limit)]
+
+    def read_log_trusted(
+        self, part: int = 0, *, after_position: int = 0, limit: int = 1_000
+    ) -> list[TrustedEvent]:
+        """As `read_log`, with unvalidated payloads: for projections and rebuilds."""
+        return [
+            TrustedEvent(
+                row.pos,
+                id_to_text(row.stream_id),
+                row.stream_version,
+                from_microseconds(row.recorded_at),
+                row.topic,
+                self._payload(row),
+                row.owner_ref,
+            )
+            for row in self._log_rows(part, after_position, limit)
+        ]
+
+    def owner_position(self, owner: Owner) -> int:
+        """Position of the owner's last event; 0 for an owner without any."""
+        owner_ref = self._pepper.owner_ref(owner)
+        kept = tables.owner.c
+        query = select(kept.pos).where(kept.part == self._part(owner_ref), kept.owner_ref == owner_ref)
+        return self._scalar(query) or 0
+
+    def head_position(self, part: int = 0) -> int:
+        """Position of the partition's last event; 0 for an empty one."""
+        return self._scalar(select(tables.head.c.pos).where(tables.head.c.part == part)) or 0
+
+    def position_at(self, owner: Owner, moment: datetime) -> int:
+        """The last position of the owner's partition with `recorded_at <= moment`; 0 before all.
+
+        Times ascend with positions, so that halving finds it without an index on times.
+        """
+        part, limit = self._part(self._pepper.owner_ref(owner)), to_microseconds(moment)
+        low, high = 0, self.head_position(part)
+        with self.reading() as connection:
+            while low < high:
+                middle = (low + high + 1) // 2
+                query = select(_event.c.recorded_at).where(_event.c.part == part, _event.c.pos == middle)
+                if connection.execute(query).scalar_one() <= limit:
+                    low = middle
+                else:
+                    high = middle - 1
+        return low
+
+    def policy_document(self, fingerprint: str) -> str | None:
+        """A document that was kept, None when it never was."""
+        kept = tables.policy.c
+        document: str | None = self._scalar(select(kept.document).where(kept.fingerprint == fingerprint))
+        return document
+
+    # --- names -----------------------------------------------------------------------------------
+
+    @property
+    def partitions(self) -> range:
+        """The numbers of the partitions."""
+        return range(len(self._logs))
+
+    @property
+    def where(self) -> str:
+        """The file's path, or `memory`."""
+        return self._database.where
+
+    def owner_ref(self, owner: Owner) -> bytes:
+        """16 bytes that stand for the owner in every table."""
+        return self._pepper.owner_ref(owner)
+
+    def part_of(self, owner: Owner) -> int:
+        """The number of the owner's partition."""
+        return self._part(self._pepper.owner_ref(owner))
+
+    def digest(self, owner: Owner, text: str) -> str:
+        """64 hex digits: equal texts of one owner, equal digests."""
+        return self._pepper.digest(owner, text)
+
+    def turn_id(self, owner: Owner, key: str) -> str:
+        """The stream id of the owner's turn with this key."""
+        return self._pepper.turn_id(owner, key)
+
+    def ledger_id(self, owner: Owner) -> str:
+        """The stream id of the owner's ledger."""
+        return self._pepper.ledger_id(owner)
+
+    # --- for projections, checks and the end -----------------------------------------------------
+
+    def reading(self) -> AbstractContextManager[Connection]:
+        """A read transaction: a consistent view of events and projection rows."""
+        return self._database.reading()
+
+    def writing(self) -> AbstractContextManager[Connection]:
+        """A write transaction, for rebuilding projections; appends wait while it is open."""
+        return self._database.writing()
+
+    def verify(self, part: int = 0, *, progress: Callable[[int], None] | None = None) -> VerifyReport:
+        """Recompute the partition's digests and compare everything that must agree with them.
+
+        `progress` is called now and then with the position reached. Memory does not grow with the log.
+        """
+        with self.reading() as connection:
+            return LogVerifier(connection, part, progress).run()
+
+    def close(self) -> None:
+        """Write what waits, then close every connection. Closing twice is no error."""
+        if self._group is not None:
+            self._group.close()
+        self._database.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _part(self, owner_ref: bytes) -> int:
+        return int.from_bytes(owner_ref[:4], "big") % len(self._logs)
+
+    def _plan(self, batches: Sequence[Append]) -> list[PlannedAppend]:
+        plans: list[PlannedAppend] = []
+        chained: set[bytes] = set()
+        for batch in batches:
+            owner_ref = self._pepper.owner_ref(batch.owner)
+            expected = None if owner_ref in chained else batch.expected_owner_position
+            plans.append(PlannedAppend(owner_ref, _pending(batch.events), expected, batch.clock))
+            if batch.events:
+                chained.add(owner_ref)
+        return plans
+
+    def _write_units(self, units: Sequence[Unit]) -> None:
+        """Write units in one transaction, all or none."""
+        by_part: dict[int, list[PlannedAppend]] = {}
+        for unit in units:
+            for plan in unit:
+                by_part.setdefault(self._part(plan.owner_ref), []).append(plan)
+        try:
+            with self._database.writing():
+                for part, plans in by_part.items():
+                    self._logs[part].save(Pending(plans), appends=plans)  # type: ignore[arg-type]
+        except IntegrityError as error:
+            raise self._conflict(units, error) from error
+
+    def _conflict(self, units: Sequence[Unit], error: IntegrityError) -> Exception:
+        """What a broken constraint means: the stream version that somebody else wrote first."""
+        wanted = [
+            (id_to_bytes(pending.originator_id), pending.originator_version)
+            for unit in units
+            for plan in unit
+            for pending in plan.events
+        ]
+        key = tuple_(_event.c.stream_id, _event.c.stream_version)
+        with self.reading() as connection:
+            for start in range(0, len(wanted), _CHUNK):
+                query = select(_event.c.stream_id, _event.c.stream_version)
+                taken = connection.execute(query.where(key.in_(wanted[start : start + _CHUNK]))).first()
+                if taken is not None:
+                    return WrongExpectedVersionError(id_to_text(taken.stream_id), taken.stream_version)
+        return error
+
+    def _pages(self, query: Select[Any], after: int, last: int) -> Iterator[Row[Any]]:
+        """Rows with `after < pos <= last`; no transaction stays open between pages."""
+        ordered = query.where(_event.c.pos <= last).order_by(_event.c.pos).limit(_PAGE)
+        while True:
+            with self.reading() as connection:
+                page = connection.execute(ordered.where(_event.c.pos > after)).all()
+            yield from page
+            if len(page) < _PAGE:
+                return
+            after = page[-1].pos
+
+    def _log_rows(self, part: int, after: int, limit: int) -> Sequence[Row[Any]]:
+        query = _READ.where(_event.c.part == part, _event.c.pos > after).order_by(_event.c.pos)
+        with self.reading() as connection:
+            return connection.execute(query.limit(limit)).all()
+
+    def _scalar(self, query: Select[tuple[Any]]) -> Any:
+        with self.reading() as connection:
+            return connection.execute(query).scalar()
+
+    def _payload(self, row: Row[Any]) -> Payload:
+        try:
+            return self._codec.decode_trusted(_encoded(row))
+        except VerificationFailedError as error:
+            raise VerificationFailedError(error.problem, row.pos) from error
+
+    def _recorded(self, row: Row[Any]) -> RecordedEvent:
+        try:
+            event = self._codec.decode(_encoded(row))
+        except VerificationFailedError as error:
+            raise VerificationFailedError(error.problem, row.pos) from error
+        return RecordedEvent(
+            row.pos,
+            id_to_text(row.stream_id),
+            row.stream_version,
+            from_microseconds(row.recorded_at),
+            event,
+            row.owner_ref,
+        )
+
+
+def _pending(events: Sequence[NewEvent]) -> list[PendingEvent]:
+    return [PendingEvent(new.stream_id, new.stream_version, new.event) for new in events]
+
+
+def _encoded(row: Row[Any]) -> Encoded:
+    return Encoded(row.topic, row.schema_version, row.codec, row.key_id, row.state)
