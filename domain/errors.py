@@ -72,7 +72,9 @@ class TurnEditedError(ConflictError):
 
     def __init__(self, session: str, message_id: str | None) -> None:
         name = f"message {message_id!r} of session {session!r}" if message_id else f"a turn of {session!r}"
-        super().__init__(f"{name} was ingested with another content; use --revise to replace what it produced")
+        super().__init__(
+            f"{name} was ingested with another content; use --revise to replace what it produced"
+        )
         self.session, self.message_id = session, message_id
 
 

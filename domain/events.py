@@ -204,9 +204,7 @@ class BatchClosed(Event):
     """How many events the batch wrote, its own two not counted."""
 
 
-MemoryEvent = (
-    Proposed | Created | Updated | Superseded | Expired | RolledBack | Endorsed | Erased
-)
+MemoryEvent = Proposed | Created | Updated | Superseded | Expired | RolledBack | Endorsed | Erased
 TurnEvent = Judged | Proposed | RolledBack
 LedgerEvent = TaskChanged | ProcessChanged | BatchOpened | BatchClosed | RolledBack
 

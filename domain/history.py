@@ -122,9 +122,7 @@ def chain_of(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> Chain:
     return Chain(tuple(versions), current, closing, _paint([layers[place] for place in sorted(layers)]))
 
 
-def _version(
-    entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_force: bool
-) -> Version:
+def _version(entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_force: bool) -> Version:
     kind: Literal["create"] | UpdateKind = "create"
     place = entry.stream_version
     assert isinstance(event, Created | Updated)

@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from .errors import MemoryStateError, RefusedError
-from .events import Created, Endorsed, Erased, Proposed
+from .events import Endorsed, Erased, Proposed
 from .evidence import Evidence
 from .history import Chain, Closing, Period, Version, chain_of, struck_versions
 from .slot import fold_value
@@ -25,9 +25,11 @@ Status = Literal[
 
 PLACEHOLDERS = frozenset(
     fold_value(text)
-    for text in ("no data", "none", "n/a", "na", "null", "nil", "unknown", "empty", "undefined")
-    + ("tbd", "nothing", "not available", "no information")
-    + ("无", "没有", "暂无", "无数据", "没有数据", "暂无数据", "未知", "空", "不详", "暂无信息")
+    for text in (
+        *("no data", "none", "n/a", "na", "null", "nil", "unknown", "empty", "undefined"),
+        *("tbd", "nothing", "not available", "no information"),
+        *("无", "没有", "暂无", "无数据", "没有数据", "暂无数据", "未知", "空", "不详", "暂无信息"),
+    )
 )
 """What models write when they have nothing to say. Such content never becomes a version."""
 
@@ -163,16 +165,15 @@ class Memory:
 
     # --- decisions -------------------------------------------------------------------------------
 
-    def create(self, statement: Statement) -> Created:
-        """Let a version become active where none is.
+    def check_create(self, statement: Statement) -> None:
+        """Refuse to let a version become active.
 
         Raises:
-            RefusedError: a version stands already, or the content says nothing.
+            RefusedError: `already_active` (it can only be updated) or `empty_content`.
         """
         if self.current is not None:
             raise RefusedError("already_active", "a version stands; it can only be updated")
         _refuse_placeholder(statement)
-        return Created.model_construct(statement=statement)
 
     def check_update(self, kind: str, statement: Statement) -> None:
         """Refuse an update that would change nothing, lose something or touch something else.
@@ -227,7 +228,9 @@ class Memory:
         """
         wanted = tuple(sorted(set(names)))
         if not wanted or wanted[0] < 1 or wanted[-1] > self.stream_version:
-            raise MemoryStateError(self.memory_id, f"has no events {wanted}", "`memstrata history` shows them")
+            raise MemoryStateError(
+                self.memory_id, f"has no events {wanted}", "`memstrata history` shows them"
+            )
         return wanted
 
 

@@ -13,9 +13,9 @@ from functools import cached_property
 from .events import (
     BatchClosed,
     BatchOpened,
+    Created,
     Endorsed,
     Erased,
-    Created,
     Expired,
     ProcessChanged,
     Proposed,

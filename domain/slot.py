@@ -32,8 +32,10 @@ class Attribute(Value):
 
 
 class Registry(Value):
-    """The known attributes by name. An unknown one is many-valued: nothing is overwritten by
-    accident."""
+    """The known attributes by name.
+
+    An unknown one is many-valued: nothing is overwritten by accident.
+    """
 
     attributes: Mapping[str, Attribute]
 

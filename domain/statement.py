@@ -26,8 +26,10 @@ class Provenance(Value):
 
 
 class Statement(Value):
-    """What one version says. A version-producing event carries it whole, so that reading one event
-    is enough to know the version."""
+    """What one version says.
+
+    A version-producing event carries it whole, so that reading one event is enough to know the version.
+    """
 
     subject: str = "user"
     attribute: str

@@ -56,6 +56,4 @@ Action = Literal["WRITE", "UPDATE", "MERGE", "DELETE", "SKIP", "HOLD"]
 
 Outcome = Literal["accepted", "held", "refused", "confirmed"]
 
-UpdateKind = Literal[
-    "replace", "correct", "refine", "merge", "rescope", "extend", "reweigh", "late"
-]
+UpdateKind = Literal["replace", "correct", "refine", "merge", "rescope", "extend", "reweigh", "late"]
