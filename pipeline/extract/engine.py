@@ -1,0 +1,318 @@
+"""The engine: which rules are tried where, and how a match becomes a candidate."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from ...domain.candidate import Candidate, Signal
+from ...domain.evidence import Span, bind
+from ...domain.judgement import Judgement
+from ...domain.ports import Prepared
+from ..segment import MASK, Clause
+from ..signals import Seen, family_of, kinds_of, to_signals
+from ..text import normalise
+from .builders import BUILDERS
+from .reading import Reading, Spoken, Subject
+from .rules import Rule, all_rules, rule_index
+
+EXTRACTOR = "rules/1"
+"""Name and version, as candidates carry it."""
+
+MAX_CANDIDATES = 40
+"""Candidates per turn; more come only from text made to flood the store."""
+
+_TAIL = re.compile(r"(?:[的了啦啊呀吧哈呢哦嘛咯喔哟呗捏噢耶]|\s|[\"'“”‘’。,，.!！~～、;；:：])+\Z")
+_HEAD = re.compile(r"\A(?:着|了|是|\s|[\"'“”‘’,，、:：])+")
+_LATER = frozenset({"joke", "no_memory", "correction", "lasting", "everything", "emotion", "hedge"})
+
+
+@dataclass
+class Found:
+    """A rule's pattern, met in a unit of text (a clause, a sentence or the rest of one)."""
+
+    rule: Rule
+    match: re.Match[str]
+    base: int
+    """Where the unit begins in the normalised text."""
+    text: str
+    """The unit's normalised text."""
+    spoken: Spoken
+    clause_index: int
+    reading: Reading
+
+    @property
+    def clause(self) -> Clause:
+        """The clause in which the match begins."""
+        return self.spoken.sentence.clauses[self.clause_index]
+
+    @property
+    def prepared(self) -> Prepared:
+        """The turn."""
+        return self.reading.prepared
+
+    def has(self, group: str) -> bool:
+        """Whether the group took part in the match and holds something."""
+        return group in self.match.re.groupindex and bool(self.match.group(group))
+
+    def norm(self, group: str) -> str:
+        """The group in normalised text; empty when it took no part."""
+        return self.match.group(group) or "" if group in self.match.re.groupindex else ""
+
+    def words(self, group: str, *, trim: bool = True) -> str:
+        """The group in the user's own spelling, end particles trimmed; empty when it took no part."""
+        if not self.has(group):
+            return ""
+        start, end = self.match.span(group)
+        said = self.reading.original(self.base + start, self.base + end)
+        return trimmed(said) if trim else said.strip()
+
+    def plain(self, group: str) -> str:
+        """The group in simplified characters and plain width, upper case kept: the form of values."""
+        return normalise(self.words(group), fold_case=False).text
+
+    @cached_property
+    def seen(self) -> tuple[Seen, ...]:
+        """The signals that bear on the match; offsets count from the sentence's start."""
+        return tuple(one for one in self.spoken.seen if self._bears(one))
+
+    def _bears(self, one: Seen) -> bool:
+        place = self.spoken.clause_at(one.start)
+        first = self.clause_index
+        last = self.spoken.clause_at(self.base + self.match.end() - self.spoken.sentence.start - 1)
+        if self.rule.unit != "clause":
+            last = max(last, len(self.spoken.sentence.clauses) - 1)
+        match one.entry.reach:
+            case "clause":
+                return first <= place <= last
+            case "sentence":
+                return place <= last
+            case _:
+                return place <= last or one.entry.kind in _LATER
+
+    @cached_property
+    def subject(self) -> Subject:
+        """Who the match is about."""
+        return self.spoken.subjects[self.clause_index]
+
+    def holds(self, condition: str) -> bool:
+        """Whether a condition of `need` or `forbid` holds here."""
+        match condition:
+            case "question":
+                whole = self.rule.unit == "sentence" and self.spoken.sentence.question
+                return self.clause.question or whole
+            case "task":
+                return self.reading.has_task
+            case "project_in_hand":
+                return bool(self.prepared.context.project) or "project" in kinds_of(self.seen)
+            case "job":
+                return self.reading.job
+            case "order":
+                return self.spoken.order
+            case "answer":
+                return self.spoken.answer
+            case "family_named":
+                return self.spoken.family is not None
+            case "other_person":
+                return self.subject.is_other and not self.has("me")
+            case _:
+                return condition in kinds_of(self.seen)
+
+
+def trimmed(said: str) -> str:
+    """Words without the particles and marks at their edges."""
+    return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
+
+
+class RuleExtractor:
+    """Finds candidates by the rules in the package's data. Deterministic, without any model."""
+
+    def extract(self, prepared: Prepared, judgement: Judgement | None = None) -> Sequence[Candidate]:
+        """Candidates in the order of the words they rest on; empty when there is none."""
+        reading = Reading(prepared)
+        found: list[tuple[int, Candidate]] = []
+        for spoken in reading.spoken:
+            found += _in_sentence(spoken, reading, careful=spoken.masked)
+            if len(found) > MAX_CANDIDATES:
+                break
+        found.sort(key=lambda pair: pair[0])
+        return [candidate for _, candidate in found[:MAX_CANDIDATES]]
+
+
+def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tuple[int, Candidate]]:
+    """Candidates of one sentence; `careful` takes only plain slots away from a masked secret."""
+    rules = all_rules()
+    calls: dict[int, list[int]] = {}
+    for start, _, place in rule_index().scan(spoken.sentence.text):
+        calls.setdefault(place, []).append(start)
+    results: list[tuple[int, Candidate]] = []
+    taken: list[tuple[int, int]] = []
+    said: set[tuple[str, str | None, str]] = set()
+    for place in sorted(calls):
+        rule = rules[place]
+        if careful and rule.tier != "slot":
+            continue
+        for found in _matches(rule, calls[place], spoken, reading):
+            start, end = found.base + found.match.start(), found.base + found.match.end()
+            if rule.tier == "free" and any(start < b and a < end for a, b in taken):
+                continue
+            if careful and MASK in found.text:
+                continue
+            candidate = _candidate(found)
+            if candidate is None:
+                continue
+            key = (candidate.attribute, candidate.value, candidate.value or candidate.content)
+            if key in said:
+                continue
+            said.add(key)
+            results.append((start, candidate))
+            if rule.tier != "also":
+                taken.append((start, end))
+            break
+    return results
+
+
+def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> list[Found]:
+    """The first match of the rule in each unit that holds one of its words."""
+    found: list[Found] = []
+    tried: set[tuple[int, int]] = set()
+    sentence = spoken.sentence
+    for call in calls:
+        index = spoken.clause_at(call)
+        if rule.unit == "clause":
+            base, end = sentence.clauses[index].start, sentence.clauses[index].end
+        elif rule.unit == "rest":
+            base, end = sentence.clauses[index].start, sentence.end
+        else:
+            base, end = sentence.start, sentence.end
+        if (base, end) in tried:
+            continue
+        tried.add((base, end))
+        text = reading.parts.norm.text[base:end]
+        for pattern in rule.patterns:
+            match = pattern.search(text)
+            if match is not None and match.end() > match.start():
+                at = spoken.clause_at(base + match.start() - sentence.start)
+                found.append(Found(rule, match, base, text, spoken, at, reading))
+                break
+    return found
+
+
+def _candidate(found: Found) -> Candidate | None:
+    rule = found.rule
+    if any(not found.holds(one) for one in rule.need) or any(found.holds(one) for one in rule.forbid):
+        return None
+    draft: dict[str, Any] = _draft(found)
+    if rule.builder is not None:
+        changes = BUILDERS[rule.builder](found)
+        if changes is None:
+            return None
+        draft.update(changes)
+    if not draft["content"].strip() or MASK in draft["content"] or MASK in (draft.get("value") or ""):
+        return None
+    draft["signals"] = _signals(found, draft.pop("extra_signals", ()))
+    draft["certainty"] = draft.get("certainty") or _certainty(draft["signals"])
+    return Candidate(**draft)
+
+
+def _draft(found: Found) -> dict[str, Any]:
+    rule = found.rule
+    words = _Words(found)
+    plain = _Plain(found)
+    return {
+        "kind": rule.kind,
+        "intent": rule.intent,
+        "subject": "user",
+        "attribute": rule.attribute,
+        "value": _filled(rule.value, plain) or None,
+        "former_value": _filled(rule.former_value, plain) or None,
+        "content": (_filled(rule.content, words) or "").strip(),
+        "polarity": rule.polarity,
+        "exclusive": rule.exclusive or "exclusive" in kinds_of(found.seen),
+        "source": rule.source,
+        "extractor": EXTRACTOR,
+        "rule": rule.id,
+        "category": rule.category,
+        "stability": rule.stability,
+        "importance": rule.importance,
+        "family": _family(found),
+        "process": rule.process,
+        "final": rule.final,
+        "target_words": _filled(rule.target_words, words),
+        "hint_key": _filled(rule.hint_key, plain) or None,
+        "evidence": (_evidence(found),),
+    }
+
+
+class _Words(dict[str, str]):
+    def __init__(self, found: Found) -> None:
+        super().__init__()
+        self._found = found
+
+    def __missing__(self, group: str) -> str:
+        return self._found.words(group)
+
+
+class _Plain(_Words):
+    def __missing__(self, group: str) -> str:
+        return self._found.plain(group)
+
+
+def _filled(template: str | None, words: Mapping[str, str]) -> str | None:
+    return None if template is None else template.format_map(words).strip()
+
+
+def _family(found: Found) -> str | None:
+    named = found.spoken.family
+    match found.rule.family:
+        case None:
+            return None
+        case "words":
+            return named[0] if named else None
+        case "task":
+            return found.reading.task_family
+        case "any":
+            return named[0] if named else found.reading.task_family
+        case name:
+            return name
+
+
+def _evidence(found: Found) -> Any:
+    group = "evidence" if found.has("evidence") else 0
+    start, end = found.match.span(group)
+    first, last = found.reading.parts.norm.span(found.base + start, found.base + end)
+    context = found.prepared.context
+    return bind(context.turn_id, found.prepared.text, (Span(start=first, end=last),))
+
+
+def _signals(found: Found, extra: Sequence[Signal]) -> tuple[Signal, ...]:
+    norm = found.reading.parts.norm
+    offset = found.spoken.sentence.start
+    seen = [one for one in found.seen if not (found.rule.durable and one.entry.kind == "passing")]
+    signals = list(to_signals(seen, norm, offset))
+    for one, start in found.reading.turn_signals:
+        signals += [s for s in to_signals((one,), norm, start) if s not in signals]
+    signals += extra
+    if found.holds("question"):
+        signals.append(_whole(found, "question"))
+    if found.holds("other_person") and found.rule.person == "user":
+        signals.append(_whole(found, "third_party", found.subject.words))
+    return tuple(signals)
+
+
+def _whole(found: Found, kind: Any, value: str | None = None) -> Signal:
+    start, end = found.reading.parts.norm.span(found.clause.start, found.clause.end)
+    return Signal(kind=kind, text=found.prepared.text[start:end], start=start, end=end, value=value)
+
+
+def _certainty(signals: Sequence[Signal]) -> str:
+    kinds = {signal.kind for signal in signals}
+    if "hedge" in kinds:
+        return "uncertain"
+    return "reported" if "reported" in kinds else "certain"
+
+
+__all__ = ["EXTRACTOR", "Found", "RuleExtractor", "family_of", "trimmed"]

@@ -1,0 +1,140 @@
+"""Rules as data: reading and checking them."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any, Literal, get_args
+
+from ...domain.candidate import CandidateKind, Intent, SignalKind
+from ...domain.judgement import Category, Stability
+from ...domain.values import Polarity, Source
+from ..text import normalise
+from ..words import WordIndex
+
+Unit = Literal["clause", "sentence", "rest"]
+Tier = Literal["slot", "free", "also"]
+Person = Literal["user", "any", "household"]
+
+CONDITIONS = frozenset(get_args(SignalKind)) | {
+    "question",
+    "task",
+    "project_in_hand",
+    "job",
+    "order",
+    "family_named",
+    "answer",
+    "dated",
+    "other_person",
+}
+"""What `need` and `forbid` may name."""
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule, as its file says it (see the package's docstring for the fields)."""
+
+    id: str
+    description: str
+    lang: str
+    kind: CandidateKind
+    attribute: str
+    category: Category
+    any: tuple[str, ...]
+    patterns: tuple[re.Pattern[str], ...]
+    content: str
+    positive: tuple[str, ...]
+    negative: tuple[str, ...]
+    importance: int = 3
+    unit: Unit = "clause"
+    tier: Tier = "slot"
+    person: Person = "user"
+    intent: Intent = "assert"
+    polarity: Polarity = "positive"
+    stability: Stability = "stable"
+    source: Source = "explicit_user_statement"
+    exclusive: bool = False
+    durable: bool = False
+    final: bool = False
+    value: str | None = "{value}"
+    former_value: str | None = "{former}"
+    target_words: str | None = None
+    hint_key: str | None = None
+    family: str | None = None
+    process: str | None = None
+    builder: str | None = None
+    need: frozenset[str] = frozenset()
+    forbid: frozenset[str] = frozenset()
+    groups: frozenset[str] = frozenset()
+
+
+class RuleError(ValueError):
+    """A rule file says something that no rule can mean; names the rule."""
+
+
+_PIPELINE = __package__.rpartition(".")[0]
+_MACRO = re.compile(r"%([A-Z_]+)%")
+
+
+def _expand(pattern: str, macros: dict[str, str], rule: str) -> str:
+    def part(match: re.Match[str]) -> str:
+        if match.group(1) not in macros:
+            raise RuleError(f"rule {rule!r} uses the unknown macro {match.group()}")
+        return macros[match.group(1)]
+
+    while _MACRO.search(pattern):
+        pattern = _MACRO.sub(part, pattern)
+    return pattern
+
+
+def _rule(raw: dict[str, Any], macros: dict[str, str]) -> Rule:
+    data = dict(raw)
+    name = data.get("id", "without an id")
+    sources = [data.pop("pattern")] if "pattern" in data else data.pop("patterns", [])
+    if not sources or not data.get("any"):
+        raise RuleError(f"rule {name!r} needs a pattern and the words that call for it")
+    patterns = tuple(re.compile(_expand(source, macros, name)) for source in sources)
+    for field in ("need", "forbid"):
+        unknown = set(data.get(field, ())) - CONDITIONS
+        if unknown:
+            raise RuleError(f"rule {name!r} names unknown conditions in {field!r}: {sorted(unknown)}")
+        data[field] = frozenset(data.get(field, ()))
+    for field, allowed in (("kind", CandidateKind), ("intent", Intent), ("category", Category)):
+        if field in data and data[field] not in get_args(allowed):
+            raise RuleError(f"rule {name!r}: {field} is {data[field]!r}")
+    for field in ("any", "positive", "negative"):
+        data[field] = tuple(data.get(field, ()))
+    data["any"] = tuple(normalise(word).text for word in data["any"])
+    groups = frozenset(group for pattern in patterns for group in pattern.groupindex)
+    return Rule(patterns=patterns, groups=groups, **data)
+
+
+@cache
+def all_rules() -> tuple[Rule, ...]:
+    """Every rule of every file, in the order in which they are tried.
+
+    Raises:
+        RuleError: a rule is malformed, or two have one id.
+    """
+    folder = resources.files(_PIPELINE).joinpath("lexicon/rules")
+    names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
+    macros = tomllib.loads(folder.joinpath("macros.toml").read_text("utf-8"))
+    rules: list[Rule] = []
+    for name in names:
+        if name != "macros.toml":
+            raw = tomllib.loads(folder.joinpath(name).read_text("utf-8"))
+            rules += [_rule(one, macros) for one in raw.get("rule", ())]
+    ids = [rule.id for rule in rules]
+    if len(set(ids)) != len(ids):
+        raise RuleError(f"rule ids given twice: {sorted({one for one in ids if ids.count(one) > 1})}")
+    tiers = {"slot": 0, "also": 1, "free": 2}
+    return tuple(sorted(rules, key=lambda rule: tiers[rule.tier]))
+
+
+@cache
+def rule_index() -> WordIndex[int]:
+    """The words that call for rules → the rule's place in `all_rules()`."""
+    return WordIndex((word, place) for place, rule in enumerate(all_rules()) for word in rule.any)

@@ -1,0 +1,275 @@
+"""Cut a message into what the user says and what is only shown, then into sentences and clauses.
+
+First the material is set apart: code, quoted text, documents, logs, text behind "translate this:", role
+play. Nothing in it is the user speaking. What is left is cut into sentences and clauses, whose offsets
+are those of the normalised text (`Segmented.norm` maps them to the original).
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cache, lru_cache
+from importlib import resources
+from typing import Any, Literal
+
+from .text import NormText, normalise
+
+MaterialKind = Literal["code", "quote", "document", "log", "fiction"]
+
+MASK = "■"
+"""Stands for one code point of a masked secret."""
+
+MAX_CLAUSES = 600
+"""Clauses analysed per message; a person does not say more in one turn, a pasted document does."""
+
+
+@dataclass(frozen=True, slots=True)
+class Material:
+    """A stretch that is shown, not said: half-open offsets into the normalised text."""
+
+    start: int
+    end: int
+    kind: MaterialKind
+
+
+@dataclass(frozen=True, slots=True)
+class Clause:
+    """A stretch between two commas or the like. `text` is normalised; offsets as in `Material`."""
+
+    text: str
+    start: int
+    end: int
+    question: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sentence:
+    """Clauses up to a full stop, a line end, an emoji or a word such as "by the way"."""
+
+    text: str
+    start: int
+    end: int
+    clauses: tuple[Clause, ...]
+    question: bool = False
+    """Whether it ends with a question mark; the clause before the mark is the one that asks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Segmented:
+    """A message in parts. `cut` says why not everything was analysed, None when it was."""
+
+    norm: NormText
+    sentences: tuple[Sentence, ...]
+    material: tuple[Material, ...]
+    cut: str | None = None
+
+    @property
+    def fictional(self) -> bool:
+        """Whether the user plays somebody else from some point of this message on."""
+        return any(part.kind == "fiction" for part in self.material)
+
+
+@dataclass(frozen=True, slots=True)
+class _Patterns:
+    """The compiled word lists of `lexicon/segment.toml`."""
+
+    introduces: re.Pattern[str]
+    points_back: re.Pattern[str]
+    fiction_starts: re.Pattern[str]
+    fiction_ends: re.Pattern[str]
+    lasting_role: re.Pattern[str]
+    log_line: re.Pattern[str]
+    splits: re.Pattern[str]
+    asks: re.Pattern[str]
+    asks_not: re.Pattern[str]
+
+
+@cache
+def _patterns() -> _Patterns:
+    raw: dict[str, Any] = tomllib.loads(
+        resources.files(__package__).joinpath("lexicon/segment.toml").read_text("utf-8")
+    )
+    return _Patterns(**{name: re.compile("|".join(raw[name]["patterns"])) for name in raw})
+
+
+_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
+_QUOTES = re.compile(r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\"")
+_BRACKETS = re.compile(r"【[^】]{8,4000}】|\[(?:[^\[\]\n]{12,1000})\]")
+_JSON_BLOCK = re.compile(r"^[ \t]*[{\[][^\n]*\n(?:.*\n)*?[ \t]*[}\]][ \t]*$|^[ \t]*\{\"[^\n]*\}[ \t]*$", re.M)
+_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
+_SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
+_LONG_QUOTE = 14  # code points; shorter quotes are words that are talked about (sign off with "cheers")
+
+_EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
+_SENTENCE_END = re.compile(rf"[。!?;\n…]+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+")
+_CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
+
+
+@lru_cache(maxsize=256)
+def segment(text: str, *, in_fiction: bool = False) -> Segmented:
+    """Cut the masked text of one message.
+
+    `in_fiction` says that a former turn began a role play; all of the text is then fiction, up to the
+    words that end it.
+    """
+    norm = normalise(text)
+    material = _material(norm.text, in_fiction)
+    sentences: list[Sentence] = []
+    clauses = 0
+    cut = None
+    for start, end, question in _sentence_spans(norm.text, material):
+        sentence = _sentence(norm.text, start, end, question)
+        if sentence is None:
+            continue
+        clauses += len(sentence.clauses)
+        if clauses > MAX_CLAUSES:
+            cut = f"only the first {MAX_CLAUSES} clauses of the message were analysed"
+            break
+        sentences.append(sentence)
+    return Segmented(norm, tuple(sentences), material, cut)
+
+
+def plays_on(history: Sequence[str]) -> bool:
+    """Whether a role play that one of the former messages began still goes on. Oldest first."""
+    patterns = _patterns()
+    on = False
+    for said in history:
+        text = normalise(said).text
+        if patterns.fiction_ends.search(text):
+            on = False
+        elif _starts_fiction(text) is not None:
+            on = True
+    return on
+
+
+def _starts_fiction(text: str) -> int | None:
+    patterns = _patterns()
+    match = patterns.fiction_starts.search(text)
+    if match is None or patterns.lasting_role.search(text):
+        return None
+    return match.start()
+
+
+def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
+    if not text:
+        return ()
+    patterns = _patterns()
+    found: list[Material] = [Material(*m.span(), "code") for m in _FENCE.finditer(text)]
+    if "\n" in text:
+        found += [Material(*m.span(), "log") for m in _JSON_BLOCK.finditer(text)]
+        found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
+        found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text)]
+    found += [Material(*m.span(), "quote") for m in _quotes(text)]
+    found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
+    found += _introduced(text)
+    fiction = 0 if in_fiction else _starts_fiction(text)
+    if fiction is not None and not (in_fiction and patterns.fiction_ends.search(text)):
+        found.append(Material(fiction, len(text), "fiction"))
+    return _merged(found)
+
+
+def _quotes(text: str) -> list[re.Match[str]]:
+    """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
+    introduces = _patterns().introduces.search(text) is not None
+    return [
+        m
+        for m in _QUOTES.finditer(text)
+        if introduces or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
+    ]
+
+
+_BEHIND = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
+
+
+def _introduced(text: str) -> list[Material]:
+    """Text behind "translate this:", or before "translate the above"."""
+    patterns = _patterns()
+    back = patterns.points_back.search(text)
+    if back is not None and back.start() > _LONG_QUOTE:
+        return [Material(0, back.start(), "document")]
+    for match in patterns.introduces.finditer(text):
+        behind = _BEHIND.match(text, match.end())
+        if behind is not None and text[behind.end() :].strip():
+            return [Material(behind.end(), len(text), "document")]
+    return []
+
+
+def _merged(found: list[Material]) -> tuple[Material, ...]:
+    """In order, overlapping ones melted into the first of them."""
+    merged: list[Material] = []
+    for part in sorted(found, key=lambda m: (m.start, -m.end)):
+        if merged and part.start < merged[-1].end:
+            if part.end > merged[-1].end:
+                merged[-1] = Material(merged[-1].start, part.end, merged[-1].kind)
+        else:
+            merged.append(part)
+    return tuple(merged)
+
+
+def _sentence_spans(text: str, material: tuple[Material, ...]) -> list[tuple[int, int, bool]]:
+    spans: list[tuple[int, int, bool]] = []
+    at = 0
+    for part in (*material, Material(len(text), len(text), "quote")):
+        spans += _split_stretch(text, at, part.start)
+        at = part.end
+    return spans
+
+
+def _split_stretch(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
+    spans: list[tuple[int, int, bool]] = []
+    at = start
+    for match in _SENTENCE_END.finditer(text, start, end):
+        spans += _split_by_words(text, at, match.start(), "?" in match.group())
+        at = match.end()
+    if at < end:
+        spans += _split_by_words(text, at, end, False)
+    return spans
+
+
+def _split_by_words(text: str, start: int, end: int, question: bool) -> list[tuple[int, int, bool]]:
+    """Cut at words that open a new subject (对了, by the way); they stay at the head of what follows."""
+    spans: list[tuple[int, int, bool]] = []
+    at = start
+    for match in _patterns().splits.finditer(text, start, end):
+        if match.start() > at:
+            spans.append((at, match.start(), False))
+            at = match.start()
+    if at < end:
+        spans.append((at, end, question))
+    return spans
+
+
+def _sentence(text: str, start: int, end: int, question: bool) -> Sentence | None:
+    start, end = _strip(text, start, end)
+    if start >= end:
+        return None
+    clauses: list[Clause] = []
+    at = start
+    for match in _CLAUSE_END.finditer(text, start, end):
+        _add_clause(clauses, text, at, match.start(), False)
+        at = match.end()
+    _add_clause(clauses, text, at, end, question)
+    return Sentence(text[start:end], start, end, tuple(clauses), question) if clauses else None
+
+
+def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question: bool) -> None:
+    start, end = _strip(text, start, end)
+    if start < end:
+        words = text[start:end]
+        patterns = _patterns()
+        asks = question or (patterns.asks.search(words) is not None and not patterns.asks_not.search(words))
+        clauses.append(Clause(words, start, end, asks))
+
+
+_EDGE = " \t\r\n,;:。.!?、·…~-—\"'“”‘’()[]{}<>*#|"
+
+
+def _strip(text: str, start: int, end: int) -> tuple[int, int]:
+    while start < end and text[start] in _EDGE:
+        start += 1
+    while end > start and text[end - 1] in _EDGE:
+        end -= 1
+    return start, end
