@@ -31,7 +31,7 @@ def open_store(
     """Open the store at `url`, creating it when nothing is there.
 
     Args:
-        url: A path, `sqlite:///relative/path`, `sqlite:////absolute/path`, each with `?mode=ro` for
+        url: A path; `sqlite:///relative/path` or `sqlite:////absolute/path`, with `?mode=ro` for
             reading only; or `sqlite://` for a store that lives in memory until it is closed.
         clock: Sets `recorded_at`.
         durability: `full` waits for the disk at each commit; `fast` may lose the last commits in a
@@ -72,17 +72,27 @@ def _located(url: str) -> tuple[str | None, bool]:
     """The file's absolute path (None: in memory), and whether it is for reading only."""
     scheme, separator, rest = url.partition("://")
     if not separator:
-        scheme, rest = "sqlite", f"/{url}"
-    if scheme != "sqlite":
-        raise StoreUnavailableError(
-            f"{scheme}://…", "this kind of database is not supported", "give a path or sqlite:///PATH"
-        )
+        return _file(url), False
+    if scheme != "sqlite":  # only the scheme is shown: the rest may hold a password
+        raise StoreUnavailableError(f"{scheme}://…", "is no database that this program knows", _HOW_TO_NAME)
     name, _, query = rest.partition("?")
-    if name in ("", "/:memory:"):
+    if not name:
         return None, False
-    if not name.startswith("/") or name == "/":
-        raise StoreUnavailableError(url, "names no file", "give a path or sqlite:///PATH")
-    return os.path.abspath(name[1:]), parse_qs(query).get("mode") == ["ro"]
+    if not name.startswith("/"):
+        raise StoreUnavailableError(url, "names a host, but SQLite has none", _HOW_TO_NAME)
+    mode = parse_qs(query, keep_blank_values=True)
+    if query and mode != {"mode": ["ro"]}:
+        raise StoreUnavailableError(url, f"the option {query!r} is unknown", "the only one is mode=ro")
+    return _file(name[1:]), bool(query)
+
+
+_HOW_TO_NAME = "give a path, or sqlite:///PATH"
+
+
+def _file(name: str) -> str:
+    if not name:
+        raise StoreUnavailableError("the database", "has an empty name", _HOW_TO_NAME)
+    return os.path.abspath(name)
 
 
 def _prepare(database: SqliteDatabase, clock: Clock, partitions: int) -> tuple[bytes, int]:

@@ -26,7 +26,8 @@ Durability = Literal["full", "fast"]
 
 T = TypeVar("T")
 
-_BUSY_TIMEOUT_MS = 5_000
+_BUSY_TIMEOUT = 5.0
+"""Seconds that SQLite itself waits for a lock before we ask again."""
 _SYNCHRONOUS = {"full": "FULL", "fast": "NORMAL"}
 
 APPEND_ONLY = tuple(
@@ -77,7 +78,7 @@ class SqliteDatabase:
         connection = sqlite3.connect(
             target,
             uri=self._path is not None,
-            timeout=_BUSY_TIMEOUT_MS / 1000,
+            timeout=min(_BUSY_TIMEOUT, self._patience),
             isolation_level=None,  # the driver begins nothing by itself; `_engine` does
             check_same_thread=False,  # the writer is guarded by our lock, readers by the pool
         )

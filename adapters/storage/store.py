@@ -201,6 +201,13 @@ class SqlEventStore:
                     high = middle - 1
         return low
 
+    def head_time(self, owner: Owner) -> datetime | None:
+        """`recorded_at` of the last event in the owner's partition; None while it is empty."""
+        kept = tables.head.c
+        query = select(kept.recorded_at).where(kept.part == self.part_of(owner), kept.pos > 0)
+        recorded_at = self._scalar(query)
+        return None if recorded_at is None else from_microseconds(recorded_at)
+
     def policy_document(self, fingerprint: str) -> str | None:
         """A document that was kept, None when it never was."""
         kept = tables.policy.c

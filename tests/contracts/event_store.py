@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from threading import Barrier
 
 import pytest
+
 from memstrata.domain.errors import (
     ConflictError,
     InvalidInputError,

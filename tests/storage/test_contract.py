@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 from contracts.event_store import EventStoreContract, ManualClock
+
 from memstrata.adapters.storage import SqlEventStore, open_store
 
 
