@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import Literal
 
 from .errors import MemoryStateError, RefusedError
-from .events import Endorsed, Erased, Proposed
+from .events import Created, Endorsed, Erased, Proposed, Updated
 from .evidence import Evidence
 from .history import Chain, Closing, Period, Version, chain_of, struck_versions
 from .slot import fold_value
@@ -131,6 +131,20 @@ class Memory:
     def occasions(self) -> frozenset[str]:
         """The tasks (else sessions) in which the hint was seen; one counts once."""
         return frozenset(p.context.occasion for _, p in self.hints)
+
+    @cached_property
+    def pending(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
+        """Held proposals that neither a version nor a person has settled since."""
+        settled = max(
+            [
+                entry.stream_version
+                for entry in self.in_force()
+                if isinstance(entry.event, Created | Updated)
+                or (isinstance(entry.event, Endorsed) and entry.event.verdict in ("rejected", "confirmed"))
+            ],
+            default=0,
+        )
+        return tuple((e, p) for e, p in self.hints if e.stream_version > settled)
 
     @property
     def confirmations(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Literal
 
 from .decision import Decision
@@ -14,6 +17,9 @@ from .selector import Selector
 from .statement import Statement
 from .stream import RecordedEvent
 from .values import EventRef
+
+PROVISIONAL = "0" * 8
+"""Ids of memories that a plan would open begin with it; ids that were given never do."""
 
 Fate = Literal["withdrawn", "revived", "reinstated", "re-ended", "held", "changed", "survives"]
 
@@ -47,6 +53,23 @@ class Plan:
     names: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
     """By stream, the stream versions that its `RolledBack` will name."""
     turn_versions: Mapping[str, int] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def token(self) -> str:
+        """Equal tokens mean the same plan: the same events undone, with the same effects.
+
+        Traffic elsewhere does not change it; anything that happens to a touched memory does.
+        """
+        what = [
+            [f"{ref.stream}@{ref.version}" for ref in (*self.selected, *self.struck)],
+            [[stream, *names] for stream, names in sorted(self.names.items())],
+            [
+                [effect.memory_id, effect.fate, _said(effect.before), _said(effect.after)]
+                for effect in self.effects
+                if not effect.memory_id.startswith(PROVISIONAL)
+            ],
+        ]
+        return hashlib.sha256(json.dumps(what).encode()).hexdigest()[:16]
 
     @property
     def empty(self) -> bool:
@@ -119,6 +142,10 @@ def undoing(stream: str, entries: Sequence[RecordedEvent], names: tuple[int, ...
         reason="planned",
     )
     return RecordedEvent(last.position + 1, stream, last.stream_version + 1, UNRECORDED, event)
+
+
+def _said(statement: Statement | None) -> str | None:
+    return None if statement is None else statement.model_dump_json()
 
 
 def _standing(state: OwnerState, stream_id: str, names: tuple[int, ...]) -> Statement | None:

@@ -88,6 +88,9 @@ class EventStore(Protocol):
     def position_at(self, owner: Owner, moment: datetime) -> int:
         """The last position of the owner's partition with `recorded_at <= moment`; 0 before all."""
 
+    def head_time(self, owner: Owner) -> datetime | None:
+        """`recorded_at` of the last event in the owner's partition; None while it is empty."""
+
     def digest(self, owner: Owner, text: str) -> str:
         """Keyed digest of a text for this owner, 64 hex digits: equal texts, equal digests."""
 

@@ -1,0 +1,175 @@
+"""The write gate as a whole: from a prepared turn to its judgement, candidates and decisions.
+
+Analysing is done once per turn; deciding may be repeated when another writer was faster, on the
+candidates that were found the first time.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from ..domain.candidate import Candidate
+from ..domain.decide import GateRefusal, decide
+from ..domain.decision import Decision, RelationFinder
+from ..domain.draft import Draft, Header
+from ..domain.events import Judged, Proposed
+from ..domain.evidence import stands_in
+from ..domain.judgement import Judgement
+from ..domain.owner_state import OwnerState
+from ..domain.policy import Policy
+from ..domain.ports import ActionClassifier, Extractor, Judge, Prepared
+from ..domain.values import EventRef
+
+Normalise = Callable[[Judgement, Sequence[Candidate]], Judgement]
+FastReject = Callable[[Prepared], Judgement | None]
+
+BLOCKED = Judgement(
+    should_extract=False,
+    confidence=1.0,
+    category="unsafe",
+    stability="unclear",
+    importance=0,
+    reason="extraction was not allowed for this turn",
+    route="blocked",
+    rule="gate.safety_boundary",
+)
+"""The judgement of a turn for which the safety boundary forbids extraction."""
+
+
+@dataclass(frozen=True)
+class Gate:
+    """The stations of the gate, in the order in which a turn passes them.
+
+    `judges` are asked in turn until one answers; the last one always does. `extractors` all run;
+    what they find is put together. `classifiers` only add opinions.
+    """
+
+    fast_reject: FastReject
+    extractors: Sequence[Extractor]
+    judges: Sequence[Judge]
+    normalise: Normalise
+    relations: RelationFinder
+    classifiers: Sequence[ActionClassifier] = ()
+
+    def analyse(self, prepared: Prepared) -> Analysis:
+        """Judge a turn and find its candidates, without looking at what is remembered.
+
+        Past the safety boundary the rules always run: what the gate turns down is recorded as
+        refused, so that a replay under a milder gate has something to decide.
+        """
+        if not prepared.turn.allow_extraction:
+            return Analysis(prepared, BLOCKED)
+        rejected = self.fast_reject(prepared)
+        if rejected is not None:
+            return Analysis(prepared, rejected)
+        candidates: list[Candidate] = []
+        for extractor in self.extractors:
+            candidates.extend(extractor.extract(prepared, None))
+        judgement = self.normalise(self._judge(prepared, candidates), candidates)
+        for classifier in self.classifiers:
+            candidates = [classifier.classify(prepared, candidate) for candidate in candidates]
+        return Analysis(prepared, judgement, tuple(verified(c, prepared) for c in candidates))
+
+    def _judge(self, prepared: Prepared, candidates: Sequence[Candidate]) -> Judgement:
+        for judge in self.judges:
+            judgement = judge.judge(prepared, candidates)
+            if judgement is not None:
+                return judgement
+        raise AssertionError("the last judge answers always")
+
+
+@dataclass(frozen=True)
+class Analysis:
+    """What the gate made of a turn: independent of what is remembered, so it holds for a retry."""
+
+    prepared: Prepared
+    judgement: Judgement
+    candidates: tuple[Candidate, ...] = ()
+
+    @property
+    def refusal(self) -> GateRefusal | None:
+        """Why the gate lets none of the candidates through; None when it does."""
+        if self.judgement.should_extract:
+            return None
+        return GateRefusal(reason=f"gate_{self.judgement.category}", rule=self.judgement.rule)
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A candidate, what was decided about it, and where that is recorded."""
+
+    candidate: Candidate
+    decision: Decision
+    proposal: EventRef
+    memory_id: str | None
+
+
+@dataclass
+class Judging:
+    """Decides analysed turns on a draft, under one policy."""
+
+    gate: Gate
+    policy: Policy
+    retain_text: bool = True
+
+    def decide_turn(self, draft: Draft, analysis: Analysis, header: Header, digest: str) -> list[Decided]:
+        """Write the judgement, the proposals and what follows from them onto the draft."""
+        prepared = analysis.prepared
+        context = prepared.context
+        keep = self.retain_text and bool(analysis.candidates)
+        draft.add(
+            context.turn_id,
+            Judged(
+                **header.fields(),
+                context=context,
+                judgement=analysis.judgement,
+                text_digest=digest,
+                text=prepared.text if keep else None,
+                masked=prepared.masked,
+            ),
+        )
+        decided = []
+        for candidate in analysis.candidates:
+            decision = decide(
+                candidate,
+                context,
+                draft.state,
+                self.policy,
+                self.gate.relations,
+                gate_refusal=analysis.refusal,
+            )
+            proposal, memory_id = draft.carry_out(candidate, context, decision, header)
+            decided.append(Decided(candidate, decision, proposal, memory_id))
+        return decided
+
+    def redecide(self, proposal: Proposed, state: OwnerState, policy: Policy) -> Decision:
+        """Decide a recorded candidate again on another state; the gate's word of then stands."""
+        refusal = None
+        if proposal.reason.startswith("gate_"):
+            refusal = GateRefusal(reason=proposal.reason, rule=proposal.rule)
+        return decide(
+            proposal.candidate,
+            proposal.context,
+            state,
+            policy,
+            self.gate.relations,
+            gate_refusal=refusal,
+        )
+
+
+def verified(candidate: Candidate, prepared: Prepared) -> Candidate:
+    """Drop evidence that is not in the user's own words of this turn or of the session's history.
+
+    A candidate that loses all of it is kept: the policy refuses it, and the refusal is recorded.
+    """
+    texts = dict(prepared.history)
+    texts[prepared.context.turn_id] = prepared.text
+    kept = tuple(
+        item
+        for item in candidate.evidence
+        if item.kind != "words" or (item.turn_id in texts and stands_in(item, texts[item.turn_id]))
+    )
+    if len(kept) == len(candidate.evidence):
+        return candidate
+    return candidate.model_copy(update={"evidence": kept})

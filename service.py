@@ -1,0 +1,338 @@
+"""The one façade: everything that Memstrata does for one owner, by name.
+
+`MemoryService` knows ports only; `bootstrap` builds one on a real store. It is safe for threads.
+Every call names the owner, as an `Owner` or as `TENANT/USER`; without one it fails.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from .application.explain import Why, explain
+from .application.ingest import Ingest, Progress
+from .application.owners import OwnerStates, Writer
+from .application.people import People, ValueOf, memory_in
+from .application.recall import Line, Recall
+from .application.reports import BatchReport, IngestReport
+from .application.undo import PolicyOf, Undo
+from .domain.errors import AmbiguousIdError, NotFoundError, OwnerRequiredError
+from .domain.ledger import Batch
+from .domain.memory import Memory, Status
+from .domain.owner import Owner
+from .domain.plan import Plan
+from .domain.policy import Policy
+from .domain.ports import Clock, EventStore, IdSource
+from .domain.scope import ScopeKind
+from .domain.selector import Selector
+from .domain.stream import RecordedEvent
+from .domain.turn import Turn
+from .pipeline.controller import Gate, Judging
+from .projections.ports import Counts, DecisionQuery, Listed, Views
+from .projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
+
+OwnerName = Owner | str
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What a service is built from."""
+
+    store: EventStore
+    views: Views
+    policy: Policy
+    policy_of: PolicyOf
+    gate: Gate
+    clock: Clock
+    ids: IdSource
+    value_of: ValueOf
+
+
+class MemoryService:
+    """The memories of many owners in one store."""
+
+    def __init__(self, parts: Parts) -> None:
+        self._store, self._views, self._clock = parts.store, parts.views, parts.clock
+        self._states = OwnerStates(parts.store, parts.policy.registry)
+        writer = Writer(parts.store, self._states, parts.ids)
+        judging = Judging(parts.gate, parts.policy)
+        self._undo = Undo(parts.store, self._states, writer, judging, parts.policy_of, parts.clock)
+        self._people = People(writer, parts.clock, parts.policy.fingerprint, parts.value_of)
+        self._recall = Recall(parts.views, parts.clock)
+        self._ingest = Ingest(
+            parts.store, parts.views, writer, judging, parts.clock, self._undo.plan_revision
+        )
+        self.policy = parts.policy
+
+    # --- turns in --------------------------------------------------------------------------------
+
+    def ingest(
+        self,
+        owner: OwnerName,
+        turns: Sequence[Turn],
+        *,
+        revise: bool = False,
+        simulated_clock: bool = False,
+        strict: bool = True,
+        actor: str = "user",
+        progress: Progress | None = None,
+    ) -> IngestReport:
+        """Take the turns of one history in, in their order.
+
+        A turn that came before with the same content is not judged again; its report is that of the
+        first time. Each turn is written whole or not at all; turns are committed in groups of 64.
+
+        Args:
+            owner: Whose turns they are.
+            turns: One history. Turns without a message id are told apart by session, time, words and
+                their place among identical ones, so a trimmed history may be sent again.
+            revise: A turn that came with another text takes back what the former text produced.
+            simulated_clock: Record as of the turns' own times, not of now; the store's last event
+                must be earlier. Such events are marked.
+            strict: Raise the first error, before anything is written where a turn is invalid. Else
+                the report of the turn carries the error, and the others go on.
+            actor: Who put them in.
+            progress: Called with the number of turns that became durable.
+
+        Raises:
+            InvalidInputError: a turn cannot be judged: lone surrogate, NUL, unknown zone, a time
+                ahead of the clock.
+            TurnEditedError: the same turn came before with another text; pass `revise`.
+            StoreUnavailableError: what was acknowledged stands, the rest is not written.
+        """
+        return self._ingest.ingest(
+            self._owner(owner),
+            turns,
+            actor=actor,
+            revise=revise,
+            simulated=simulated_clock,
+            strict=strict,
+            progress=progress,
+        )
+
+    # --- reading ---------------------------------------------------------------------------------
+
+    def memories(
+        self,
+        owner: OwnerName,
+        *,
+        as_of: int | datetime | None = None,
+        valid_at: datetime | None = None,
+        scope: ScopeKind | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Listed]:
+        """The memories that hold, oldest first.
+
+        Args:
+            owner: Whose memories.
+            as_of: What was known then: a position, or a recorded time. None is now.
+            valid_at: What held in the world then. None is now; with `as_of` a time, None is that time.
+            scope: Only memories of that scope.
+            limit: At most so many.
+        """
+        named = self._owner(owner)
+        moment = valid_at or (as_of if isinstance(as_of, datetime) else None) or self._clock.now()
+        return self._views.memories(
+            named, valid_at=moment, as_of=self._position(named, as_of), scope=scope, limit=limit
+        )
+
+    def by_status(self, owner: OwnerName, status: Status | Collection[Status]) -> Sequence[Listed]:
+        """Memories that have one of the statuses, oldest first, whatever the time."""
+        return self._views.memories(self._owner(owner), status=status)
+
+    def held(self, owner: OwnerName) -> Sequence[MemoryRow]:
+        """What was proposed and waits for repetition or for a person, oldest first."""
+        return [listed.memory for listed in self.by_status(owner, "held")]
+
+    def memory(self, owner: OwnerName, memory_id: str, *, as_of: int | datetime | None = None) -> MemoryRow:
+        """One memory, whatever its status.
+
+        Raises:
+            NotFoundError, AmbiguousIdError: no memory, or several, by that (shortened) id.
+        """
+        named = self._owner(owner)
+        full = self.resolve(named, memory_id)
+        row = self._views.memory(named, full, as_of=self._position(named, as_of))
+        if row is None or row.status == "none":
+            raise NotFoundError("memory", memory_id)
+        return row
+
+    def history(
+        self, owner: OwnerName, memory_id: str, *, as_of: int | datetime | None = None
+    ) -> Sequence[VersionRow]:
+        """Every version, undone ones too, by number from 1."""
+        named = self._owner(owner)
+        full = self.resolve(named, memory_id)
+        return self._views.versions(named, full, as_of=self._position(named, as_of))
+
+    def periods(
+        self, owner: OwnerName, memory_id: str, *, as_of: int | datetime | None = None
+    ) -> Sequence[PeriodRow]:
+        """When which version held in the world, ascending."""
+        named = self._owner(owner)
+        full = self.resolve(named, memory_id)
+        return self._views.periods(named, full, as_of=self._position(named, as_of))
+
+    def folded(self, owner: OwnerName, memory_id: str) -> Memory:
+        """One memory as folded from its events."""
+        named = self._owner(owner)
+        return memory_in(self._states.load(named), self.resolve(named, memory_id))
+
+    def why(self, owner: OwnerName, memory_id: str, version: int | None = None) -> Why:
+        """Why a memory is remembered: back to the judgement and the user's own words.
+
+        Raises:
+            NotFoundError: no such memory, or no such version of it.
+        """
+        named = self._owner(owner)
+        state = self._states.load(named)
+        memory = memory_in(state, self.resolve(named, memory_id))
+        return explain(self._store, named, state, memory, version)
+
+    def log(
+        self, owner: OwnerName, *, after_position: int = 0, topics: Sequence[str] | None = None
+    ) -> Iterator[RecordedEvent]:
+        """The owner's events, ascending by position."""
+        return self._store.read_owner(self._owner(owner), after_position=after_position, topics=topics)
+
+    def decisions(self, owner: OwnerName, query: DecisionQuery | None = None) -> Sequence[DecisionRow]:
+        """Judgements and proposals, refused ones too, ascending by position."""
+        return self._views.decisions(self._owner(owner), query or DecisionQuery())
+
+    def batches(self, owner: OwnerName) -> Sequence[Batch]:
+        """Rollbacks, undos, task ends and other batches, in the order in which they were opened."""
+        return list(self._states.load(self._owner(owner)).ledger.batches.values())
+
+    def counts(self, owner: OwnerName) -> Counts:
+        """How much there is of the owner's."""
+        return self._views.counts(self._owner(owner))
+
+    def search(self, owner: OwnerName, query: str, *, limit: int = 10) -> Sequence[Line]:
+        """The memories that hold now and share words with the query, best first."""
+        return self._recall.search(self._owner(owner), query, limit=limit)
+
+    def context(
+        self,
+        owner: OwnerName,
+        query: str,
+        *,
+        task: str | None = None,
+        project: str | None = None,
+        session: str | None = None,
+        families: Sequence[str] = (),
+        budget: int = 800,
+    ) -> Sequence[Line]:
+        """What an agent should know for a question: memories whose scope covers it, best first.
+
+        `budget` is in tokens, estimated; a narrower memory stands in for a wider one it excepts.
+        """
+        return self._recall.context(
+            self._owner(owner),
+            query,
+            task=task,
+            project=project,
+            session=session,
+            families=tuple(families),
+            budget=budget,
+        )
+
+    def resolve(self, owner: OwnerName, short_id: str, kind: str = "memory") -> str:
+        """The full id of a memory, turn or batch whose id begins with these digits.
+
+        Raises:
+            NotFoundError, AmbiguousIdError: none, or several.
+        """
+        digits = short_id.strip().lower().replace("-", "")
+        found = sorted({f.id for f in self._views.resolve(self._owner(owner), digits) if f.kind == kind})
+        if not digits or not found:
+            raise NotFoundError(kind, short_id)
+        if len(found) > 1:
+            raise AmbiguousIdError(short_id, tuple(found))
+        return found[0]
+
+    # --- people and tasks ------------------------------------------------------------------------
+
+    def confirm(
+        self, owner: OwnerName, memory_id: str, *, actor: str = "operator:api", note: str = ""
+    ) -> BatchReport:
+        """A person says that it is right: what is held becomes active."""
+        named = self._owner(owner)
+        return self._people.confirm(named, self.resolve(named, memory_id), actor=actor, note=note)
+
+    def reject(
+        self, owner: OwnerName, memory_id: str, *, actor: str = "operator:api", note: str = ""
+    ) -> BatchReport:
+        """A person turns down what is held."""
+        named = self._owner(owner)
+        return self._people.reject(named, self.resolve(named, memory_id), actor=actor, note=note)
+
+    def correct(
+        self, owner: OwnerName, memory_id: str, content: str, *, actor: str = "operator:api"
+    ) -> BatchReport:
+        """A person says what is right: it never was as remembered."""
+        named = self._owner(owner)
+        return self._people.correct(named, self.resolve(named, memory_id), content, actor=actor)
+
+    def forget(
+        self, owner: OwnerName, memory_id: str, *, actor: str = "operator:api", note: str = ""
+    ) -> BatchReport:
+        """A person ends a memory from now on; its history stays."""
+        named = self._owner(owner)
+        return self._people.forget(named, self.resolve(named, memory_id), actor=actor, note=note)
+
+    def pin(
+        self, owner: OwnerName, memory_id: str, *, pinned: bool = True, actor: str = "operator:api"
+    ) -> BatchReport:
+        """A person keeps a memory in front, or no longer."""
+        named = self._owner(owner)
+        return self._people.pin(named, self.resolve(named, memory_id), actor=actor, pinned=pinned)
+
+    def finish_task(
+        self, owner: OwnerName, task_id: str, *, actor: str = "user", at: datetime | None = None
+    ) -> BatchReport:
+        """A task is over: what held for it only ends. Finishing twice writes nothing."""
+        return self._people.finish_task(self._owner(owner), task_id, actor=actor, at=at)
+
+    def start_task(
+        self, owner: OwnerName, task_id: str, *, actor: str = "user", at: datetime | None = None
+    ) -> BatchReport:
+        """A task begins, or begins again. Starting twice writes nothing."""
+        return self._people.start_task(self._owner(owner), task_id, actor=actor, at=at)
+
+    # --- undo ------------------------------------------------------------------------------------
+
+    def plan_rollback(self, owner: OwnerName, selector: Selector) -> Plan:
+        """What rolling back the selected events would do; nothing is written."""
+        return self._undo.plan(self._owner(owner), selector)
+
+    def plan_undo(self, owner: OwnerName, batch_id: str) -> Plan:
+        """What undoing a batch would do; nothing is written.
+
+        Raises:
+            BatchStateError: there is no such batch, or it is undone already.
+        """
+        named = self._owner(owner)
+        return self._undo.plan_undo(named, self.resolve(named, batch_id, "batch"))
+
+    def apply(
+        self, owner: OwnerName, plan: Plan, *, actor: str = "operator:api", reason: str = ""
+    ) -> BatchReport:
+        """Carry out a plan in one append, if it still is what was planned.
+
+        Raises:
+            ConflictError: what it would do has changed since; plan it again.
+        """
+        return self._undo.apply(self._owner(owner), plan, actor=actor, reason=reason)
+
+    # --- inside ----------------------------------------------------------------------------------
+
+    def _owner(self, owner: OwnerName | None) -> Owner:
+        if isinstance(owner, Owner):
+            return owner
+        if not isinstance(owner, str):
+            raise OwnerRequiredError
+        return Owner.parse(owner)
+
+    def _position(self, owner: Owner, as_of: int | datetime | None) -> int | None:
+        return self._store.position_at(owner, as_of) if isinstance(as_of, datetime) else as_of
