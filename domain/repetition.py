@@ -1,0 +1,106 @@
+"""Hints: what one task may reveal of a habit, counted once for each occasion."""
+
+from __future__ import annotations
+
+from .case import Case
+from .decision import CreateMemory, Decision
+from .memory import Memory
+from .slot import fold_value
+from .statement import Statement
+from .turn import TurnContext
+from .values import EventRef
+
+
+def hint(case: Case) -> Decision | None:
+    """Hold an inference until it was seen on enough occasions, then let it become a memory."""
+    if not is_hint(case):
+        return None
+    standing = case.related("same", "paraphrase")
+    memory = _home(case)
+    if memory is not None and case.stands(memory):
+        standing = memory
+    if standing is not None:
+        return case.confirm("duplicate", "hint.known", standing)
+    if memory is None:
+        return case.hold("weak_inference", "hint.first")
+    if memory.status == "rejected":
+        return case.skip("rejected_by_person", "hint.rejected", memory.memory_id)
+    seen = occasions(memory)
+    if case.context.occasion in seen:
+        return case.hold("seen_on_this_occasion", "hint.same_occasion", memory.memory_id)
+    if len(seen) + 1 < case.policy.rules.repetition.threshold:
+        return case.hold("weak_inference", "hint.counted", memory.memory_id)
+    return _promote(case, memory)
+
+
+def is_hint(case: Case) -> bool:
+    """Whether the candidate was inferred from behaviour and not said."""
+    return case.candidate.kind == "hint" or case.candidate.source == "single_task_inference"
+
+
+def occasions(memory: Memory) -> frozenset[str]:
+    """Where the memory was proposed and held since it last had no version: tasks, else sessions."""
+    return frozenset(context.occasion for _, context, _ in _open_hints(memory))
+
+
+def seen_often(case: Case) -> bool:
+    """Whether this sighting, with those of the held memory in the slot, reaches the threshold."""
+    memory = case.occupant
+    if memory is None or case.stands(memory):
+        return False
+    seen = occasions(memory) | {case.context.occasion}
+    return len(seen) >= case.policy.rules.repetition.threshold
+
+
+def support(memory: Memory) -> tuple[EventRef, ...]:
+    """The held proposals that a promotion rests on, oldest first."""
+    return tuple(ref for ref, _, _ in _open_hints(memory))
+
+
+def _open_hints(memory: Memory) -> list[tuple[EventRef, TurnContext, Statement]]:
+    since = memory.closing.entry.stream_version if memory.closing else 0
+    return [
+        (entry.ref, proposal.context, proposal.statement)
+        for entry, proposal in memory.hints
+        if entry.stream_version > since and proposal.statement is not None
+    ]
+
+
+def _home(case: Case) -> Memory | None:
+    """The memory that counts this hint: the slot's, else one with the same key in another family.
+
+    The second only where the words name no family, since the name of a task is a mere guess at it.
+    """
+    if case.occupant is not None or case.candidate.family is not None:
+        return case.occupant
+    key = fold_value(case.statement.value or case.statement.content)
+    for memory in case.state.held():
+        said = memory.hints[-1][1].statement
+        if said is None or said.attribute != case.statement.attribute or said.scope.kind != "family":
+            continue
+        if fold_value(said.value or said.content) == key:
+            return memory
+    return None
+
+
+def _promote(case: Case, memory: Memory) -> Decision:
+    """Open the held memory, in the scope in which it was held."""
+    _, _, held = _open_hints(memory)[-1]
+    rules = case.policy.rules.confidence
+    said = case.statement
+    statement = said.model_copy(
+        update={
+            "scope": held.scope,
+            "confidence": max(said.confidence, rules.by_source["repeated_behaviour"]),
+            "provenance": said.provenance.model_copy(update={"source": "repeated_behaviour"}),
+        }
+    )
+    command = CreateMemory(statement, memory.memory_id, caused_by=support(memory))
+    return case.accept(
+        "WRITE",
+        "promoted_by_repetition",
+        "hint.promoted",
+        [command],
+        target=memory.memory_id,
+        statement=statement,
+    )

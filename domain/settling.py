@@ -1,0 +1,344 @@
+"""Which memory a candidate belongs to, and what becomes of that memory and its neighbours.
+
+The slot decides first; words decide only where a text has no slot of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from .case import Case, compare
+from .decision import Command, CreateMemory, Decision, SupersedeMemory, UpdateMemory
+from .expiry import NEVER, End
+from .frame import is_instruction, scope_is_said
+from .history import Version
+from .memory import Memory
+from .scope import Scope
+from .slot import fold_value, slot_of
+from .statement import Statement
+from .values import UpdateKind
+
+
+def settle(case: Case) -> Decision:
+    """The decision about a candidate that may be remembered."""
+    target = _target(case)
+    if target is not None:
+        memory, version = target
+        return _about(case, memory, version)
+    if _is_past(case):
+        return _past_alone(case)
+    return _widen(case) or _create(case)
+
+
+# --- finding the memory meant ------------------------------------------------------------------------
+
+
+def _target(case: Case) -> tuple[Memory, Version] | None:
+    """The active memory that the candidate repeats or changes, by slot, by what it was, by words."""
+    for memory in (_named_by_id(case), _in_slot(case), _holding_former(case), _by_words(case)):
+        if memory is not None and memory.current is not None and case.stands(memory):
+            return memory, memory.current
+    return None
+
+
+def _named_by_id(case: Case) -> Memory | None:
+    """A memory that a model or a person names, believed where subject and attribute agree."""
+    named, opinion = case.candidate.target_id, case.candidate.opinion
+    if named is None and opinion is not None and opinion.action == "UPDATE":
+        named = opinion.target_id
+    return next((memory for memory, _ in case.siblings if memory.memory_id == named), None)
+
+
+def _in_slot(case: Case) -> Memory | None:
+    """The memory in the slot; for words without a scope the narrowest slot that covers the turn."""
+    if not scope_is_said(case.candidate):
+        covering = [
+            (version.statement.scope.rank, memory)
+            for memory, version in case.siblings
+            if version.statement.scope.covers(case.context.reach)
+            and slot_of_value(case, version.statement) == case.slot().value
+        ]
+        if covering:
+            return min(covering, key=lambda entry: entry[0])[1]
+    return case.occupant
+
+
+def slot_of_value(case: Case, said: Statement) -> str:
+    """The value part of a statement's slot: empty for an attribute with one value at a time."""
+    value = said.value if said.value is not None else said.content
+    return slot_of(case.state.registry, said.subject, said.attribute, value, said.scope).value
+
+
+def _holding_former(case: Case) -> Memory | None:
+    """For a change said as a change: the memory that holds the value which is no longer so."""
+    former = case.candidate.former_value
+    if former is None or case.single:
+        return None
+    folded = fold_value(former)
+    for memory, version in case.siblings:
+        now = version.statement
+        if _reaches(case, version) and folded == fold_value(now.value or now.content):
+            return memory
+    return None
+
+
+def _by_words(case: Case) -> Memory | None:
+    """A memory that says the same, the opposite or, for a change, what is changed, in its own words."""
+    kinds = ["same", "paraphrase", "opposite"]
+    if case.candidate.intent in ("change", "correct"):
+        kinds.append("named")
+    if case.single:
+        kinds.append("covers")
+    for relation in case.relations:
+        memory = case.state.memories.get(relation.memory_id)
+        if relation.kind not in kinds or memory is None or memory.current is None:
+            continue
+        if case.stands(memory) and _reaches(case, memory.current):
+            return memory
+    return None
+
+
+def _reaches(case: Case, version: Version) -> bool:
+    """Whether a statement of the candidate's reach may touch that version.
+
+    Words that name a scope address the memory of that scope; others any that covers the turn.
+    """
+    scope = version.statement.scope
+    if scope_is_said(case.candidate):
+        return scope == case.statement.scope
+    return scope.covers(case.context.reach) or scope.kind == "family"
+
+
+# --- a memory that stands ----------------------------------------------------------------------------
+
+
+def _about(case: Case, memory: Memory, version: Version) -> Decision:
+    now, said = version.statement, _in_words_of(case, version.statement)
+    sameness = compare(now, said)
+    if sameness == "same" or _is_repetition(case, memory):
+        return _repeated(case, memory, version, said)
+    if _is_past(case, now):
+        return _late(case, memory, said)
+    if case.candidate.intent == "correct":
+        return _corrected(case, memory, version, said)
+    said = said.model_copy(update={"valid_from": _begin(case, now)})
+    reason = "changed_polarity" if sameness == "other_polarity" else "changed_value"
+    return _update(case, reason, "relation.replace", memory, "replace", said)
+
+
+def _in_words_of(case: Case, now: Statement) -> Statement:
+    """The candidate's statement as a version of that memory: its subject, attribute and scope."""
+    return case.statement.model_copy(
+        update={"subject": now.subject, "attribute": now.attribute, "scope": now.scope}
+    )
+
+
+def _is_repetition(case: Case, memory: Memory) -> bool:
+    found = [r for r in case.relations if r.memory_id == memory.memory_id]
+    return any(r.kind in ("same", "paraphrase") for r in found) and not case.single
+
+
+def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> Decision:
+    """The same again: a new end or an added `only` is news, the rest is a confirmation."""
+    now = version.statement
+    if said.end.kind == "date" and said.end != now.end and not _is_past(case):
+        extended = now.model_copy(
+            update={"end": said.end, "evidence": said.evidence, "provenance": said.provenance}
+        )
+        return _update(case, "new_end", "relation.extend", memory, "extend", extended, version)
+    if said.exclusive and not now.exclusive and case.single is False:
+        only = now.model_copy(update={"exclusive": True, "content": said.content, "evidence": said.evidence})
+        return _update(case, "exclusive", "relation.refine", memory, "refine", only, version)
+    if compare(now, said) == "same":
+        return case.confirm("duplicate", "relation.same", memory)
+    return case.confirm("paraphrase_duplicate", "relation.paraphrase", memory)
+
+
+def _late(case: Case, memory: Memory, said: Statement) -> Decision:
+    """A fact about the past gets its own closed period and never becomes current."""
+    if case.candidate.time is None or case.candidate.time.start is None:
+        return case.skip("past_without_time", "relation.past", memory.memory_id)
+    known_since = min((p.valid_from for p in memory.periods), default=case.context.said_at)
+    # What was so before anything known lasts until that; only within known time does its own end count.
+    end = said.end if said.valid_from >= known_since else NEVER
+    late = said.model_copy(update={"end": end})
+    return _update(case, "late_fact", "relation.late", memory, "late", late)
+
+
+def _corrected(case: Case, memory: Memory, version: Version, said: Statement) -> Decision:
+    """It was never so: take the place of the version that was wrong."""
+    wrong = _version_meant(case, memory) or version
+    corrected = said.model_copy(
+        update={"valid_from": wrong.statement.valid_from, "end": _kept_end(said, wrong.statement)}
+    )
+    return _update(case, "corrected", "relation.correct", memory, "correct", corrected, wrong)
+
+
+def _kept_end(said: Statement, wrong: Statement) -> End:
+    return wrong.end if said.end.kind in ("never", "date") else said.end
+
+
+def _version_meant(case: Case, memory: Memory) -> Version | None:
+    """The version that held on the occasion which the words name, such as "what I said on the 8th"."""
+    time = case.candidate.time
+    if time is None or time.start is None:
+        return None
+    started = [
+        period
+        for period in memory.periods
+        if period.valid_from >= time.start and (time.end is None or period.valid_from < time.end)
+    ]
+    if started and time.end is not None:
+        return memory.versions[started[0].version - 1]
+    return memory.holding(time.start)
+
+
+def _begin(case: Case, now: Statement) -> datetime:
+    """When the new value begins: when the words say, unless that lies before what it replaces."""
+    start = case.statement.valid_from
+    return start if start > now.valid_from else max(case.context.said_at, now.valid_from)
+
+
+def _is_past(case: Case, now: Statement | None = None) -> bool:
+    """Whether it is about a time that is over, or was said before what is known began."""
+    if case.candidate.intent == "late":
+        return True
+    time = case.candidate.time
+    if case.candidate.intent == "correct":
+        return False
+    if time is not None and time.end is not None and time.end <= case.context.said_at:
+        return True
+    return now is not None and time is None and case.context.said_at < now.valid_from
+
+
+def _update(
+    case: Case,
+    reason: str,
+    rule: str,
+    memory: Memory,
+    kind: UpdateKind,
+    said: Statement,
+    of: Version | None = None,
+) -> Decision:
+    based_on = (of.entry.ref,) if of is not None and kind in ("refine", "merge", "extend", "rescope") else ()
+    number = of.number if of is not None and kind != "rescope" else None
+    command = UpdateMemory(memory.memory_id, kind, said, number, based_on)
+    commands: list[Command] = [command, *_displaced(case, memory, said)]
+    return case.accept("UPDATE", reason, rule, commands, target=memory.memory_id, statement=said)
+
+
+# --- a wider scope -----------------------------------------------------------------------------------
+
+
+def _widen(case: Case) -> Decision | None:
+    """Words for a family or for everything lift a narrower memory of the same thing to their scope."""
+    narrower = _narrower(case)
+    if narrower is None:
+        return None
+    memory, version = narrower
+    said = _in_words_of(case, version.statement).model_copy(
+        update={"scope": case.statement.scope, "valid_from": _begin(case, version.statement)}
+    )
+    return _update(case, "widened", "scope.widen", memory, "rescope", said, version)
+
+
+def _narrower(case: Case) -> tuple[Memory, Version] | None:
+    scope = case.statement.scope
+    if not case.candidate.has("everything", "lasting", "family") or scope.kind in ("current_task", "project"):
+        return None
+    for memory, version in case.siblings:
+        now = version.statement
+        same = not _is_free(case) and slot_of_value(case, now) == case.slot().value
+        if same and now.scope.kind != "current_task" and now.scope.rank < scope.rank:
+            return memory, version
+    for relation in case.relations:
+        found = case.state.memories.get(relation.memory_id)
+        if relation.kind != "covers" or found is None or found.current is None or not case.stands(found):
+            continue
+        now = found.current.statement
+        if now.scope.kind != "current_task" and now.scope.rank < scope.rank:
+            return found, found.current
+    return None
+
+
+def _is_free(case: Case) -> bool:
+    return case.policy.registry.get(case.candidate.attribute).free
+
+
+# --- a new memory ------------------------------------------------------------------------------------
+
+
+def _create(case: Case) -> Decision:
+    """Open a memory, or open again the one whose slot this is."""
+    said = case.statement
+    reopened = case.occupant.memory_id if case.occupant is not None else None
+    commands: list[Command] = [CreateMemory(said, reopened)]
+    commands += _displaced(case, None, said)
+    commands += _no_longer_exclusive(case)
+    reason = "said_again" if reopened else "new"
+    if any(isinstance(command, SupersedeMemory) for command in commands):
+        reason = "says_it_better"
+    return case.accept("WRITE", reason, "relation.new", commands, target=reopened)
+
+
+def _past_alone(case: Case) -> Decision:
+    """A closed period of the past, about which nothing was known."""
+    if case.candidate.time is None or case.candidate.time.end is None:
+        return case.skip("past_without_time", "relation.past")
+    return _create(case)
+
+
+def _displaced(case: Case, memory: Memory | None, said: Statement) -> Sequence[SupersedeMemory]:
+    """The memories that the new statement says better, or excludes."""
+    at = case.context.said_at
+    if memory is not None and not said.exclusive:
+        return [SupersedeMemory(m, at) for m in _better(case, said.scope) if m != memory.memory_id]
+    others = [
+        other.memory_id
+        for other, version in case.siblings
+        if said.exclusive and version.statement.scope == said.scope
+    ]
+    ids = dict.fromkeys([*others, *_better(case, said.scope)])
+    return [SupersedeMemory(m, at) for m in ids if memory is None or m != memory.memory_id]
+
+
+def _better(case: Case, scope: Scope) -> Sequence[str]:
+    """Standing instructions of the same scope on the same matter, which the candidate says better."""
+    if not is_instruction(case.candidate, case.policy):
+        return []
+    found = []
+    for relation in case.relations:
+        memory = case.state.memories.get(relation.memory_id)
+        if relation.kind != "better" or memory is None or memory.current is None or not case.stands(memory):
+            continue
+        if memory.current.statement.scope == scope:
+            found.append(memory.memory_id)
+    return found
+
+
+def _no_longer_exclusive(case: Case) -> Sequence[UpdateMemory]:
+    """A further value beside one that was said to be the only one: it is no longer the only one."""
+    if case.single or case.statement.exclusive:
+        return []
+    commands = []
+    for memory, version in case.siblings:
+        now = version.statement
+        if not now.exclusive or now.scope != case.statement.scope:
+            continue
+        content = without_words(now.content, case.policy.rules.words.exclusive)
+        cause = {"evidence": case.statement.evidence, "provenance": case.statement.provenance}
+        opened = now.model_copy(update={"exclusive": False, "content": content, **cause})
+        based_on = (version.entry.ref,)
+        commands.append(UpdateMemory(memory.memory_id, "refine", opened, version.number, based_on))
+    return commands
+
+
+def without_words(content: str, words: Sequence[str]) -> str:
+    """The content without the first of these words that it holds; all of it when it holds none."""
+    for word in words:
+        at = content.casefold().find(word.casefold())
+        if at >= 0:
+            shortened = content[:at] + content[at + len(word) :]
+            return " ".join(shortened.split()) if " " in shortened else shortened
+    return content
