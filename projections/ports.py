@@ -1,0 +1,128 @@
+"""What readers of the projections are promised, whichever database keeps the rows."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Literal, Protocol
+
+from ..domain.memory import Status
+from ..domain.owner import Owner
+from ..domain.scope import ScopeKind
+from ..domain.statement import Statement
+from ..domain.values import EventRef, Outcome
+from .rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
+
+
+@dataclass(frozen=True, slots=True)
+class Listed:
+    """A memory in a list, with the version that the list is about.
+
+    `memory` is as known at the `as_of` of the question. `statement` is what holds at its `valid_at`;
+    that need not be the current version. `period` says which version that is and since when; it is
+    None where the list asked for statuses and not for what holds, and `statement` is then the
+    memory's own.
+    """
+
+    memory: MemoryRow
+    statement: Statement | None
+    period: PeriodRow | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something whose id begins with the digits that were given."""
+
+    kind: Literal["memory", "turn", "batch"]
+    id: str
+
+
+@dataclass(frozen=True, slots=True)
+class DecisionQuery:
+    """Which decisions are wanted; everything that is None does not restrict.
+
+    `since` and `until` are about when the words were said: `[since, until)`. `limit` keeps the last
+    ones. `in_force` false asks for those that were undone.
+    """
+
+    session: str | None = None
+    outcome: Outcome | None = None
+    kind: Literal["judged", "proposed"] | None = None
+    since: datetime | None = None
+    until: datetime | None = None
+    turn_id: str | None = None
+    memory_id: str | None = None
+    correlation_id: str | None = None
+    in_force: bool | None = None
+    limit: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Counts:
+    """How much there is of one owner's. Statuses and outcomes that do not occur are left out."""
+
+    memories: dict[Status, int]
+    decisions: dict[Outcome, int]
+    turns: int
+
+
+class Views(Protocol):
+    """One owner's rows. Every call names the owner; nothing is ever read across owners.
+
+    `as_of` is a position of the owner's partition, None for the present; an answer as of a position
+    is the answer that was given when that position was the last one. `valid_at` is a time in the
+    world. An unknown owner has no rows.
+    """
+
+    def memories(
+        self,
+        owner: Owner,
+        *,
+        valid_at: datetime | None = None,
+        status: Status | Collection[Status] | None = None,
+        as_of: int | None = None,
+        scope: ScopeKind | None = None,
+        limit: int | None = None,
+    ) -> Sequence[Listed]:
+        """Memories, oldest first; `limit` keeps the first ones.
+
+        With `valid_at` those that hold at that moment: what ended before is not among them, whether
+        or not anything recorded the end, nor what begins later. With `status` those that have one of
+        these. With both, what holds at the moment and has the status. With neither, all of them.
+        """
+
+    def memory(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> MemoryRow | None:
+        """One memory by its full id; None when the owner has none by that id."""
+
+    def versions(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> Sequence[VersionRow]:
+        """Every version, undone ones too, by number; empty for an unknown memory."""
+
+    def periods(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> Sequence[PeriodRow]:
+        """What is known to hold when, disjoint, ascending by `valid_from`; `known_to` is None."""
+
+    def known_periods(self, owner: Owner, memory_id: str) -> Sequence[PeriodRow]:
+        """All that ever was known to hold, ascending by `known_from`, then `valid_from`."""
+
+    def decisions(self, owner: Owner, query: DecisionQuery) -> Sequence[DecisionRow]:
+        """The decisions that fit, ascending by position."""
+
+    def decision(self, owner: Owner, ref: EventRef) -> DecisionRow | None:
+        """The judgement or proposal that an event recorded, None when it was neither."""
+
+    def turn(self, owner: Owner, turn_id: str) -> TurnRow | None:
+        """One turn by its full id, None when it was never judged."""
+
+    def turns(
+        self, owner: Owner, *, session: str | None = None, limit: int | None = None
+    ) -> Sequence[TurnRow]:
+        """Turns, ascending by position of their last judgement; `limit` keeps the last ones."""
+
+    def batches(self, owner: Owner) -> Sequence[BatchRow]:
+        """Batches in the order in which they were opened."""
+
+    def resolve(self, owner: Owner, prefix: str) -> Sequence[Found]:
+        """Everything of the owner's whose id begins with these hex digits; empty for other text."""
+
+    def counts(self, owner: Owner) -> Counts:
+        """How many memories of each status, decisions of each outcome in force, and turns."""
