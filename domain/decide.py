@@ -63,11 +63,24 @@ def decide(
     """What becomes of the candidate.
 
     A command that the aggregate would refuse turns the decision into a refused one with the
-    aggregate's reason. Same arguments, same decision.
+    aggregate's reason. Where the gate said no, nothing is let in or held; a refusal of the policy's
+    own keeps its reason, which says more. Same arguments, same decision.
     """
     case = Case(candidate, context, state, policy, relations)
-    if gate_refusal is not None:
-        return case.skip(gate_refusal.reason, gate_refusal.rule)
+    decision = _settled(case)
+    if gate_refusal is None or decision.outcome not in ("accepted", "held"):
+        return decision
+    return replace(
+        decision,
+        action="SKIP",
+        outcome="refused",
+        reason=gate_refusal.reason,
+        rule=gate_refusal.rule,
+        commands=(),
+    )
+
+
+def _settled(case: Case) -> Decision:
     for rule in RULES:
         decision = rule(case)
         if decision is not None:

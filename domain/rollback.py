@@ -125,7 +125,7 @@ class _Planner:
             selected=tuple(selected),
             struck=tuple(
                 EventRef(stream=s, version=v)
-                for s, v in sorted(self.now_struck - self.was_struck, key=self._position)
+                for s, v in self._in_order(self.now_struck - self.was_struck)
             ),
             effects=self._effects(after),
             tasks_reopened=tuple(
@@ -345,9 +345,7 @@ class _Planner:
     # --- what it comes to ------------------------------------------------------------------------
 
     def _effects(self, after: OwnerState) -> tuple[Effect, ...]:
-        touched = dict.fromkeys(
-            stream for stream, _ in sorted(self.now_struck ^ self.was_struck, key=self._position)
-        )
+        touched = dict.fromkeys(stream for stream, _ in self._in_order(self.now_struck ^ self.was_struck))
         touched.update(dict.fromkeys(entry.stream_id for _, entry in self.added))
         effects = []
         for memory_id in touched:

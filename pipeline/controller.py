@@ -7,7 +7,7 @@ candidates that were found the first time.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from ..domain.candidate import Candidate
 from ..domain.decide import GateRefusal, decide
@@ -49,7 +49,8 @@ class Gate:
     extractors: Sequence[Extractor]
     judges: Sequence[Judge]
     normalise: Normalise
-    relations: RelationFinder
+    relations_of: Callable[[Policy], RelationFinder]
+    """How candidates are compared with what is remembered, under a policy's thresholds and words."""
     classifiers: Sequence[ActionClassifier] = ()
 
     def analyse(self, prepared: Prepared) -> Analysis:
@@ -107,11 +108,12 @@ class Decided:
 
 @dataclass
 class Judging:
-    """Decides analysed turns on a draft, under one policy."""
+    """Decides analysed turns on a draft under one policy, and recorded candidates under theirs."""
 
     gate: Gate
     policy: Policy
     retain_text: bool = True
+    _relations: dict[str, RelationFinder] = field(default_factory=dict, repr=False)
 
     def decide_turn(self, draft: Draft, analysis: Analysis, header: Header, digest: str) -> list[Decided]:
         """Write the judgement, the proposals and what follows from them onto the draft."""
@@ -136,7 +138,7 @@ class Judging:
                 context,
                 draft.state,
                 self.policy,
-                self.gate.relations,
+                self._finder(self.policy),
                 gate_refusal=analysis.refusal,
             )
             proposal, memory_id = draft.carry_out(candidate, context, decision, header)
@@ -153,9 +155,15 @@ class Judging:
             proposal.context,
             state,
             policy,
-            self.gate.relations,
+            self._finder(policy),
             gate_refusal=refusal,
         )
+
+    def _finder(self, policy: Policy) -> RelationFinder:
+        found = self._relations.get(policy.fingerprint)
+        if found is None:
+            found = self._relations[policy.fingerprint] = self.gate.relations_of(policy)
+        return found
 
 
 def verified(candidate: Candidate, prepared: Prepared) -> Candidate:
