@@ -118,6 +118,7 @@ class WordRules(Value):
     negation_zh: tuple[str, ...]
     negation_en: tuple[str, ...]
     exclusive: tuple[str, ...]
+    reach: tuple[str, ...]
     synonyms: Mapping[str, tuple[str, ...]]
 
 

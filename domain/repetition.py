@@ -58,11 +58,10 @@ def support(memory: Memory) -> tuple[EventRef, ...]:
 
 
 def _open_hints(memory: Memory) -> list[tuple[EventRef, TurnContext, Statement]]:
-    since = memory.closing.entry.stream_version if memory.closing else 0
     return [
         (entry.ref, proposal.context, proposal.statement)
-        for entry, proposal in memory.hints
-        if entry.stream_version > since and proposal.statement is not None
+        for entry, proposal in memory.pending
+        if proposal.statement is not None
     ]
 
 

@@ -123,7 +123,8 @@ def _about(case: Case, memory: Memory, version: Version) -> Decision:
     if case.candidate.intent == "correct":
         return _corrected(case, memory, version, said)
     said = said.model_copy(update={"valid_from": _begin(case, now)})
-    reason = "changed_polarity" if sameness == "other_polarity" else "changed_value"
+    turned = sameness == "other_polarity" or _relation(case, memory) == "opposite"
+    reason = "changed_polarity" if turned else "changed_value"
     return _update(case, reason, "relation.replace", memory, "replace", said)
 
 
@@ -134,9 +135,12 @@ def _in_words_of(case: Case, now: Statement) -> Statement:
     )
 
 
+def _relation(case: Case, memory: Memory) -> str | None:
+    return next((r.kind for r in case.relations if r.memory_id == memory.memory_id), None)
+
+
 def _is_repetition(case: Case, memory: Memory) -> bool:
-    found = [r for r in case.relations if r.memory_id == memory.memory_id]
-    return any(r.kind in ("same", "paraphrase") for r in found) and not case.single
+    return _relation(case, memory) in ("same", "paraphrase") and not case.single
 
 
 def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> Decision:

@@ -43,6 +43,7 @@ class _Said:
     instructs: bool
     points: bool
     asserts: bool
+    changes: bool
     passing_answer: bool
     negative: bool
     words: KeyWords
@@ -60,6 +61,7 @@ class WordRelations:
         self._registry = policy.registry
         self._loose = frozenset(self._rules.loose_attributes)
         self._attitudes = frozenset(self._rules.attitude_attributes)
+        self._reach = frozenset(f"~{group}" for group in policy.rules.words.reach)
         self._read = KeyWordReader(policy).read
         self._canonical = lru_cache(maxsize=4096)(policy.registry.canonical)
         self._cues = lru_cache(maxsize=50_000)(self._find_cues)
@@ -73,9 +75,7 @@ class WordRelations:
         said = self._said(candidate, statement)
         found: list[tuple[float, int, Relation]] = []
         for order, (memory_id, now) in enumerate(self._comparable(said, context, state)):
-            relation = (self._pointed_at(said, now) if said.points else None) or (
-                self._compared(said, now) if said.asserts else None
-            )
+            relation = self._relate(said, now)
             if relation is not None:
                 kind, score = relation
                 score = round(min(score, 1.0), 4)
@@ -101,6 +101,7 @@ class WordRelations:
             instructs=is_instruction(candidate, self._policy) or candidate.kind == "style",
             points=retracts or candidate.intent in _POINTING,
             asserts=not retracts,
+            changes=candidate.intent == "change",
             passing_answer=not is_lasting(candidate)
             and (candidate.kind == "answer_instruction" or (candidate.kind == "style" and limited)),
             negative=statement.polarity == "negative" or words.negated,
@@ -125,6 +126,12 @@ class WordRelations:
                 continue
             if now.subject == subject or fold_value(now.subject) == folded:
                 yield memory_id, now
+
+    def _relate(self, said: _Said, now: Statement) -> Found:
+        compared = self._compared(said, now) if said.asserts else None
+        if not said.points or (compared is not None and compared[0] in ("same", "paraphrase")):
+            return compared
+        return self._pointed_at(said, now) or compared
 
     # --- pointing --------------------------------------------------------------------------------
 
@@ -191,7 +198,7 @@ class WordRelations:
             return self._better(said, now, held)
         likeness = max(said.words.likeness(held), said.quoted.likeness(held))
         adds = bool(said.words.terms - held.terms) and bool(said.quoted.terms - held.terms)
-        says_no_more = len(said.words.terms) >= 2 and said.words.terms <= held.terms
+        says_no_more = not said.changes and len(said.words.terms) >= 2 and said.words.terms <= held.terms
         tells_how = said.instructs and self._instructs(now)
         if says_no_more or (likeness >= self._rules.paraphrase and not (tells_how and adds)):
             if now.scope.rank < said.statement.scope.rank and tells_how:
@@ -200,7 +207,8 @@ class WordRelations:
                 return "paraphrase", max(likeness, self._rules.paraphrase)
             return "opposite", max(likeness, self._rules.paraphrase)
         if tells_how and now.scope.rank < said.statement.scope.rank:
-            share = said.words.share_in(held)
+            asked = said.words.terms - self._reach
+            share = len(asked & held.terms) / len(asked) if asked else 0.0
             return ("covers", share) if share >= self._rules.widened else None
         return self._better(said, now, held)
 
