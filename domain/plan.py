@@ -104,12 +104,15 @@ class Redo:
     decision: Decision
 
     def write(self, draft: Draft, header: Header) -> None:
-        """Add the new proposal and what follows from it, under the policy recorded then."""
+        """Add the new proposal and what follows from it, under the policy recorded then.
+
+        The batch says who asked for the undo; what is decided anew is nobody's personal decision.
+        """
         draft.carry_out(
             self.proposal.candidate,
             self.proposal.context,
             self.decision,
-            replace(header, policy=self.recorded.event.policy),
+            replace(header, actor="system", policy=self.recorded.event.policy),
             caused_by=(self.recorded.ref,),
         )
 
@@ -123,7 +126,7 @@ class ReEnd:
 
     def write(self, draft: Draft, header: Header) -> None:
         """Add the end."""
-        draft.add(self.memory_id, self.event.model_copy(update=header.fields()))
+        draft.add(self.memory_id, self.event.model_copy(update=replace(header, actor="system").fields()))
 
 
 Step = Redo | ReEnd
