@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import orjson
 from pydantic import ValidationError
@@ -17,8 +17,7 @@ PLAIN_JSON = 0
 NO_KEY = b""
 
 
-@dataclass(frozen=True, slots=True)
-class Encoded:
+class Encoded(NamedTuple):
     """A payload as stored, with what is needed to read it."""
 
     topic: str

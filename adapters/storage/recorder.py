@@ -6,10 +6,10 @@ version, codec, key) travels beside its stored events through `save(**kwargs)`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 from eventsourcing.application import Application
 from eventsourcing.domain import DomainEventProtocol
@@ -25,7 +25,7 @@ from eventsourcing.persistence import (
     TrackingRecorder,
 )
 from eventsourcing.utils import Environment, EnvType
-from sqlalchemy import Connection, Dialect, Row, Select, Table, bindparam, insert, select, tuple_, update
+from sqlalchemy import Connection, Dialect, Row, Select, bindparam, select, tuple_, update
 
 from ...domain.errors import (
     InvalidInputError,
@@ -38,14 +38,14 @@ from ...domain.ports import Clock
 from ...domain.stream import RecordedEvent
 from . import tables
 from .codec import Codec, Encoded
+from .driver import Driver, Prepared, driving, insert_into
 from .ids import id_to_bytes, id_to_text
 from .keyed import chain, from_microseconds, leaf_of, to_microseconds
 from .projector import InlineProjector
 from .sqlite import SqliteDatabase
 
 
-@dataclass(frozen=True, slots=True)
-class PendingEvent:
+class PendingEvent(NamedTuple):
     """A domain event with the names that the library reads."""
 
     originator_id: str
@@ -53,13 +53,20 @@ class PendingEvent:
     event: Event
 
 
-@dataclass(frozen=True)
 class EnvelopedEvent(StoredEvent):
-    """The library's stored event with the envelope columns that it lacks."""
+    """The library's stored event, with everything that the codec said."""
 
-    schema_version: int
-    codec: int
-    key_id: bytes
+    encoded: Encoded
+
+    def __init__(self, originator_id: str, originator_version: int, encoded: Encoded) -> None:
+        # Past the frozen dataclass, which sets field by field and takes three times as long.
+        vars(self).update(
+            originator_id=originator_id,
+            originator_version=originator_version,
+            topic=encoded.topic,
+            state=encoded.state,
+            encoded=encoded,
+        )
 
 
 @dataclass(slots=True)
@@ -93,48 +100,14 @@ class EventMapper(Mapper[str]):
     def to_stored_event(self, domain_event: DomainEventProtocol[str]) -> EnvelopedEvent:
         """Encode one pending event."""
         assert isinstance(domain_event, PendingEvent)
-        encoded = self._codec.encode(domain_event.event)
-        return EnvelopedEvent(
-            domain_event.originator_id,
-            domain_event.originator_version,
-            encoded.topic,
-            encoded.state,
-            encoded.schema_version,
-            encoded.codec,
-            encoded.key_id,
-        )
+        stream_id, version, event = domain_event
+        return EnvelopedEvent(stream_id, version, self._codec.encode(event))
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[str]:
         """Decode one stored event."""
         assert isinstance(stored_event, EnvelopedEvent)
-        encoded = Encoded(
-            stored_event.topic,
-            stored_event.schema_version,
-            stored_event.codec,
-            stored_event.key_id,
-            stored_event.state,
-        )
-        event = self._codec.decode(encoded)
+        event = self._codec.decode(stored_event.encoded)
         return PendingEvent(str(stored_event.originator_id), stored_event.originator_version, event)
-
-
-class RowInsert:
-    """An insert rendered once for the dialect and handed to the driver as it is.
-
-    Measured at 1,000 rows: building SQLAlchemy's parameter dictionaries costs more than the insert.
-    """
-
-    def __init__(self, table: Table, dialect: Dialect) -> None:
-        self._names = [column.name for column in table.columns]
-        compiled = insert(table).compile(dialect=dialect, column_keys=self._names)
-        self._sql, self._positional = str(compiled), dialect.positional
-
-    def execute(self, connection: Connection, rows: list[tuple[Any, ...]]) -> None:
-        """Insert rows whose values stand in the order of the table's columns."""
-        if self._positional:
-            connection.exec_driver_sql(self._sql, rows)
-        else:
-            connection.exec_driver_sql(self._sql, [dict(zip(self._names, row, strict=True)) for row in rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,7 +129,7 @@ class LogRecorder(ApplicationRecorder):
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
-        self._insert = RowInsert(tables.event, partition.database.dialect)
+        self._statements = _Statements(partition.database.dialect)
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
         """Append the events of `appends`, which must be those of `stored_events`, in order.
@@ -170,7 +143,10 @@ class LogRecorder(ApplicationRecorder):
         if appends is None:
             raise ProgrammingError("insert_events() needs appends=, which names the owners")
         with self._partition.database.writing() as connection:
-            return _Transaction(self._partition, connection, appends).write(stored_events, self._insert)
+            transaction = _Transaction(self._partition, connection, self._statements, appends)
+            positions = transaction.write(stored_events)
+            _project(self._partition, connection, appends)
+        return positions
 
     def select_events(
         self,
@@ -229,77 +205,88 @@ class LogRecorder(ApplicationRecorder):
 
 
 def _enveloped(row: Row[Any]) -> EnvelopedEvent:
-    return EnvelopedEvent(
-        id_to_text(row.stream_id),
-        row.stream_version,
-        row.topic,
-        row.state,
-        row.schema_version,
-        row.codec,
-        row.key_id,
-    )
+    encoded = Encoded(row.topic, row.schema_version, row.codec, row.key_id, row.state)
+    return EnvelopedEvent(id_to_text(row.stream_id), row.stream_version, encoded)
 
 
-_head = tables.head
-_owner = tables.owner
-# FOR UPDATE orders the writers of a partition; on SQLite, which has none, BEGIN IMMEDIATE did so.
-_SELECT_HEAD = (
-    select(_head.c.pos, _head.c.recorded_at, _head.c.digest)
-    .where(_head.c.part == bindparam("p"))
-    .with_for_update()
-)
-_UPDATE_HEAD = update(_head).where(_head.c.part == bindparam("p"))
-_SELECT_OWNERS = select(_owner.c.owner_ref, _owner.c.pos).where(
-    _owner.c.part == bindparam("p"), _owner.c.owner_ref.in_(bindparam("refs", expanding=True))
-)
-_UPDATE_OWNER = (
-    update(_owner)
-    .where(_owner.c.part == bindparam("p"), _owner.c.owner_ref == bindparam("ref"))
-    .values(pos=bindparam("new"))
-)
-_event = tables.event
-_SELECT_FORMER = select(_event.c.stream_id, _event.c.stream_version, _event.c.owner_ref).where(
-    tuple_(_event.c.stream_id, _event.c.stream_version).in_(bindparam("former", expanding=True))
-)
 _CHUNK = 500
 """Values in one IN: every database takes as many."""
 
 
-class _StreamGuard:
+class _Statements:
+    """What an append says to the database, rendered once."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        head, owner, event = tables.head, tables.owner, tables.event
+        # FOR UPDATE orders the writers of a partition; SQLite has none, there BEGIN IMMEDIATE does.
+        self.head = Prepared(
+            select(head.c.pos, head.c.recorded_at, head.c.digest)
+            .where(head.c.part == bindparam("p"))
+            .with_for_update(),
+            dialect,
+            ["p"],
+        )
+        self.move_head = Prepared(
+            update(head)
+            .where(head.c.part == bindparam("p"))
+            .values(pos=bindparam("n"), recorded_at=bindparam("at"), digest=bindparam("d")),
+            dialect,
+            ["n", "at", "d", "p"],
+        )
+        this_owner = (owner.c.part == bindparam("p"), owner.c.owner_ref == bindparam("ref"))
+        self.owner = Prepared(select(owner.c.pos).where(*this_owner), dialect, ["p", "ref"])
+        self.move_owner = Prepared(
+            update(owner).where(*this_owner).values(pos=bindparam("n")), dialect, ["n", "p", "ref"]
+        )
+        self.former = Prepared(
+            select(event.c.owner_ref).where(
+                event.c.stream_id == bindparam("s"), event.c.stream_version == bindparam("v")
+            ),
+            dialect,
+            ["s", "v"],
+        )
+        self.insert_event = insert_into(tables.event, dialect)
+        self.insert_owner = insert_into(tables.owner, dialect)
+        self.several_owners = select(owner.c.owner_ref, owner.c.pos).where(
+            owner.c.part == bindparam("p"), owner.c.owner_ref.in_(bindparam("refs", expanding=True))
+        )
+        self.several_former = select(event.c.stream_id, event.c.stream_version, event.c.owner_ref).where(
+            tuple_(event.c.stream_id, event.c.stream_version).in_(bindparam("former", expanding=True))
+        )
+
+
+class _Streams:
     """Keeps streams whole: versions follow each other, and all events of one are one owner's.
 
     That a version is not taken twice is the table's unique constraint; it cannot see a gap.
     """
 
     def __init__(self) -> None:
-        self._last: dict[bytes, tuple[int, bytes]] = {}
-        self._former: dict[tuple[bytes, int], bytes] = {}
+        self._last: dict[str, tuple[bytes, int, bytes]] = {}
+        self.former: dict[tuple[bytes, int], bytes] = {}
+        """Events that must stand in the log already, with whose they must be."""
 
-    def take(self, stream_id: bytes, version: int, owner_ref: bytes) -> None:
-        """Note one event that is about to be written, in order."""
-        last, of = self._last.get(stream_id, (version - 1, owner_ref))
-        if version <= last:
-            raise WrongExpectedVersionError(id_to_text(stream_id), version)
-        if version != last + 1 or of != owner_ref or version < 1:
-            raise _gap(stream_id, version)
-        if stream_id not in self._last and version > 1:
-            self._former[stream_id, version - 1] = owner_ref
-        self._last[stream_id] = (version, owner_ref)
-
-    def check_former(self, connection: Connection) -> None:
-        """Every stream that is continued stands where its first new event expects it."""
-        todo = list(self._former)
-        for start in range(0, len(todo), _CHUNK):
-            some = {"former": todo[start : start + _CHUNK]}
-            for stream_id, version, owner_ref in connection.execute(_SELECT_FORMER, some):
-                if self._former.get((stream_id, version)) == owner_ref:
-                    del self._former[stream_id, version]
-        for stream_id, version in self._former:
-            raise _gap(stream_id, version + 1)
+    def take(self, stream: str, version: int, owner_ref: bytes) -> bytes:
+        """Note one event that is about to be written, in order; the stream's id as stored."""
+        known = self._last.get(stream)
+        if known is None:
+            stream_id = id_to_bytes(stream)
+            if version > 1:
+                self.former[stream_id, version - 1] = owner_ref
+            elif version < 1:
+                raise _gap(stream, version)
+        else:
+            stream_id, last, of = known
+            if version <= last:
+                raise WrongExpectedVersionError(stream, version)
+            if version != last + 1 or of != owner_ref:
+                raise _gap(stream, version)
+        self._last[stream] = (stream_id, version, owner_ref)
+        return stream_id
 
 
-def _gap(stream_id: bytes, version: int) -> InvalidInputError:
-    problem = f"this owner's stream {id_to_text(stream_id)} does not end just before {version}"
+def _gap(stream: str, version: int) -> InvalidInputError:
+    problem = f"this owner's stream {stream} does not end just before {version}"
     return InvalidInputError("stream_version", problem, "load the stream and number on from its end")
 
 
@@ -307,115 +294,120 @@ class _Transaction:
     """Writes appends after the head of one partition."""
 
     def __init__(
-        self, partition: Partition, connection: Connection, appends: Sequence[PlannedAppend]
+        self,
+        partition: Partition,
+        connection: Connection,
+        statements: _Statements,
+        appends: Sequence[PlannedAppend],
     ) -> None:
-        self._partition, self._connection, self._appends = partition, connection, appends
-        head = connection.execute(_SELECT_HEAD, {"p": partition.part}).one_or_none()
-        if head is None:
-            raise StoreUnavailableError(
-                partition.database.where, f"partition {partition.part} has no head", "restore from a backup"
-            )
-        self._position, self._recorded_at, self._digest = head
-        self._owners = self._owner_positions()
-        self._known = set(self._owners)
-        self._streams = _StreamGuard()
+        self._partition, self._connection, self._statements = partition, connection, statements
+        self._part, self._appends, self._streams = partition.part, appends, _Streams()
 
-    def write(self, stored_events: Sequence[StoredEvent], rows_into: RowInsert) -> list[int]:
-        """Insert, project, and move owners and head; return the positions."""
-        first, todo = self._position + 1, iter(stored_events)
-        rows: list[tuple[Any, ...]] = []
-        for append in self._appends:
-            self._take(append)
-            moment = append.clock or self._partition.clock.now()
-            self._recorded_at = max(self._recorded_at, to_microseconds(moment))
-            append.recorded = [self._record(append, pending, next(todo), rows) for pending in append.events]
-            self._owners[append.owner_ref] = self._position
-        self._streams.check_former(self._connection)
-        rows_into.execute(self._connection, rows)
-        self._advance()
-        self._project()
+    def write(self, stored_events: Sequence[StoredEvent]) -> list[int]:
+        """Compare, insert, and move owners and head; return the positions."""
+        with driving(self._connection) as driver:
+            head = driver.one(self._statements.head, self._part)
+            if head is None:
+                problem = f"partition {self._part} has no head"
+                raise StoreUnavailableError(self._partition.database.where, problem, "restore from a backup")
+            self._position, self._recorded_at, self._digest = head
+            self._owners = self._read_owners(driver)
+            known, first = set(self._owners), self._position + 1
+            rows = self._rows(iter(stored_events))
+            self._check_former(driver)
+            driver.run_many(self._statements.insert_event, rows)
+            for owner_ref, position in self._owners.items():
+                if owner_ref in known:
+                    driver.run(self._statements.move_owner, position, self._part, owner_ref)
+                else:
+                    driver.run(self._statements.insert_owner, self._part, owner_ref, position)
+            driver.run(
+                self._statements.move_head, self._position, self._recorded_at, self._digest, self._part
+            )
         return list(range(first, self._position + 1))
 
-    def _owner_positions(self) -> dict[bytes, int]:
+    def _rows(self, stored_events: Iterator[StoredEvent]) -> list[tuple[Any, ...]]:
+        """Rows for the log; `recorded` of each append is filled beside them."""
+        rows: list[tuple[Any, ...]] = []
+        for append in self._appends:
+            actual = self._owners.get(append.owner_ref, 0)
+            if append.expected is not None and append.expected != actual:
+                raise OwnerPositionConflictError(append.expected, actual)
+            moment = append.clock or self._partition.clock.now()
+            self._recorded_at = max(self._recorded_at, to_microseconds(moment))
+            self._take(append, stored_events, rows)
+            self._owners[append.owner_ref] = self._position
+        return rows
+
+    def _take(
+        self, append: PlannedAppend, stored_events: Iterator[StoredEvent], rows: list[tuple[Any, ...]]
+    ) -> None:
+        part, owner_ref, recorded_at = self._part, append.owner_ref, self._recorded_at
+        position, digest, moment = self._position, self._digest, from_microseconds(recorded_at)
+        append.recorded = []
+        # `append.events` first: zip takes from the stored ones only when there is a match for them.
+        for (stream, version, event), stored in zip(append.events, stored_events, strict=False):
+            assert isinstance(stored, EnvelopedEvent)
+            topic, schema_version, codec, key_id, state = stored.encoded
+            stream_id = self._streams.take(stream, version, owner_ref)
+            position += 1
+            # In the order of both the leaf's arguments and the table's columns.
+            body = (
+                owner_ref,
+                stream_id,
+                version,
+                topic,
+                schema_version,
+                recorded_at,
+                codec,
+                key_id,
+                state,
+            )
+            leaf = leaf_of(*body)
+            digest = chain(digest, position, leaf)
+            rows.append((part, position, *body, leaf, digest))
+            append.recorded.append(RecordedEvent(position, stream, version, moment, event, owner_ref))
+        self._position, self._digest = position, digest
+
+    def _read_owners(self, driver: Driver) -> dict[bytes, int]:
         refs = list({append.owner_ref for append in self._appends})
+        if len(refs) == 1:
+            row = driver.one(self._statements.owner, self._part, refs[0])
+            return {} if row is None else {refs[0]: row[0]}
         found: dict[bytes, int] = {}
         for start in range(0, len(refs), _CHUNK):
-            some = {"p": self._partition.part, "refs": refs[start : start + _CHUNK]}
-            found.update((ref, pos) for ref, pos in self._connection.execute(_SELECT_OWNERS, some))
+            some = {"p": self._part, "refs": refs[start : start + _CHUNK]}
+            rows = self._connection.execute(self._statements.several_owners, some)
+            found.update((ref, position) for ref, position in rows)
         return found
 
-    def _take(self, append: PlannedAppend) -> None:
-        actual = self._owners.get(append.owner_ref, 0)
-        if append.expected is not None and append.expected != actual:
-            raise OwnerPositionConflictError(append.expected, actual)
+    def _check_former(self, driver: Driver) -> None:
+        """Every stream that is continued stands where its first new event expects it."""
+        former = self._streams.former
+        wanted = list(former)
+        found: dict[tuple[bytes, int], bytes] = {}
+        if len(wanted) == 1:
+            row = driver.one(self._statements.former, *wanted[0])
+            found = {} if row is None else {wanted[0]: row[0]}
+        else:
+            for start in range(0, len(wanted), _CHUNK):
+                some = {"former": wanted[start : start + _CHUNK]}
+                rows = self._connection.execute(self._statements.several_former, some)
+                found.update(((stream_id, version), ref) for stream_id, version, ref in rows)
+        for (stream_id, version), owner_ref in former.items():
+            if found.get((stream_id, version)) != owner_ref:
+                raise _gap(id_to_text(stream_id), version + 1)
 
-    def _record(
-        self,
-        append: PlannedAppend,
-        pending: PendingEvent,
-        stored: StoredEvent,
-        rows: list[tuple[Any, ...]],
-    ) -> RecordedEvent:
-        assert isinstance(stored, EnvelopedEvent)
-        self._position += 1
-        stream_id = id_to_bytes(pending.originator_id)
-        self._streams.take(stream_id, pending.originator_version, append.owner_ref)
-        # In the order of both the leaf's arguments and the table's columns.
-        body = (
-            append.owner_ref,
-            stream_id,
-            pending.originator_version,
-            stored.topic,
-            stored.schema_version,
-            self._recorded_at,
-            stored.codec,
-            stored.key_id,
-            stored.state,
-        )
-        leaf = leaf_of(*body)
-        self._digest = chain(self._digest, self._position, leaf)
-        rows.append((self._partition.part, self._position, *body, leaf, self._digest))
-        return RecordedEvent(
-            self._position,
-            pending.originator_id,
-            pending.originator_version,
-            from_microseconds(self._recorded_at),
-            pending.event,
-            append.owner_ref,
-        )
 
-    def _advance(self) -> None:
-        part = self._partition.part
-        moved = {ref: pos for ref, pos in self._owners.items() if ref in self._known}
-        new = [
-            {"part": part, "owner_ref": ref, "pos": pos}
-            for ref, pos in self._owners.items()
-            if ref not in self._known
-        ]
-        if moved:
-            values = [{"p": part, "ref": ref, "new": pos} for ref, pos in moved.items()]
-            self._connection.execute(_UPDATE_OWNER, values)
-        if new:
-            self._connection.execute(insert(_owner), new)
-        self._connection.execute(
-            _UPDATE_HEAD,
-            {
-                "p": part,
-                "pos": self._position,
-                "recorded_at": self._recorded_at,
-                "digest": self._digest,
-            },
-        )
-
-    def _project(self) -> None:
-        projector = self._partition.projector
-        if projector is None:
-            return
-        by_owner: dict[bytes, list[RecordedEvent]] = {}
-        for append in self._appends:
-            by_owner.setdefault(append.owner_ref, []).extend(append.recorded)
-        for owner_ref, events in by_owner.items():
-            projector.apply(self._connection, self._partition.part, owner_ref, events)
+def _project(partition: Partition, connection: Connection, appends: Sequence[PlannedAppend]) -> None:
+    """Hand each owner's new events to the projections, in one piece."""
+    if partition.projector is None:
+        return
+    by_owner: dict[bytes, list[RecordedEvent]] = {}
+    for append in appends:
+        by_owner.setdefault(append.owner_ref, []).extend(append.recorded)
+    for owner_ref, events in by_owner.items():
+        partition.projector.apply(connection, partition.part, owner_ref, events)
 
 
 class LogFactory(InfrastructureFactory[TrackingRecorder]):

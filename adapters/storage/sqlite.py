@@ -19,6 +19,7 @@ from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
+from .driver import driving
 from .failures import is_busy, translating
 
 Durability = Literal["full", "fast"]
@@ -97,8 +98,16 @@ class SqliteDatabase:
         connect: Callable[[], sqlite3.Connection], pool: type[Any], begin: Callable[[], str]
     ) -> Engine:
         options = {"max_overflow": -1} if pool is QueuePool else {}
-        engine = create_engine("sqlite+pysqlite://", creator=connect, poolclass=pool, **options)
-        event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin()))
+        # Parameters are content: they must not come out in the text of an error.
+        engine = create_engine(
+            "sqlite+pysqlite://", creator=connect, poolclass=pool, hide_parameters=True, **options
+        )
+
+        def start(connection: Connection) -> None:
+            with driving(connection) as driver:
+                driver.command(begin())
+
+        event.listen(engine, "begin", start)
         return engine
 
     def use_write_ahead_log(self) -> None:
@@ -108,12 +117,8 @@ class SqliteDatabase:
 
         def switch() -> None:
             # Past SQLAlchemy, since the journal cannot change inside a transaction.
-            raw = self._writer.connection.driver_connection
-            assert raw is not None
-            try:
-                raw.execute("PRAGMA journal_mode = WAL")
-            except sqlite3.OperationalError as error:
-                raise DBAPIError("PRAGMA journal_mode", None, error) from error
+            with driving(self._writer) as driver:
+                driver.command("PRAGMA journal_mode = WAL")
 
         with self._lock, translating(self.where):
             self.patiently(switch)
