@@ -53,11 +53,12 @@ def _named_by_id(case: Case) -> Memory | None:
 def _in_slot(case: Case) -> Memory | None:
     """The memory in the slot; for words without a scope the narrowest slot that covers the turn."""
     if not scope_is_said(case.candidate):
+        value = case.slot().value
         covering = [
             (version.statement.scope.rank, memory)
             for memory, version in case.siblings
             if version.statement.scope.covers(case.context.reach)
-            and slot_of_value(case, version.statement) == case.slot().value
+            and slot_of_value(case, version.statement) == value
         ]
         if covering:
             return min(covering, key=lambda entry: entry[0])[1]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Mapping
+from functools import cached_property, lru_cache
 from typing import Literal
 
 from pydantic import Field
@@ -41,17 +42,20 @@ class Registry(Value):
 
     def canonical(self, name: str) -> str:
         """The registered name of an attribute or of its alias; an unknown name is its own."""
-        if name in self.attributes:
-            return name
-        for attribute in self.attributes.values():
-            if name in attribute.aliases:
-                return attribute.name
-        return name
+        return name if name in self.attributes else self._by_alias.get(name, name)
 
     def get(self, name: str) -> Attribute:
         """The entry, or a many-valued one for an unknown name."""
         known = self.attributes.get(self.canonical(name))
         return known or Attribute(name=name, cardinality="many")
+
+    @cached_property
+    def _by_alias(self) -> Mapping[str, str]:
+        found: dict[str, str] = {}
+        for attribute in self.attributes.values():
+            for alias in attribute.aliases:
+                found.setdefault(alias, attribute.name)
+        return found
 
 
 class Slot(Value):
@@ -66,12 +70,13 @@ class Slot(Value):
     scope: str
     value: str = ""
 
-    @property
+    @cached_property
     def key(self) -> str:
         """One string for the slot; parts are joined by U+001F, which no normalised part holds."""
         return "\x1f".join((self.subject, self.attribute, self.scope, self.value))
 
 
+@lru_cache(maxsize=65_536)
 def fold_value(text: str) -> str:
     """A value as slots compare it: NFKC, case folded, white space and end punctuation gone."""
     folded = unicodedata.normalize("NFKC", text).casefold()
@@ -81,10 +86,17 @@ def fold_value(text: str) -> str:
 def slot_of(registry: Registry, subject: str, attribute: str, value: str, scope: Scope) -> Slot:
     """The slot of a statement; `value` is the value or, for free text, the content."""
     name = registry.canonical(attribute)
-    single = registry.get(name).cardinality == "single"
+    known = registry.attributes.get(name)
+    single = known is not None and known.cardinality == "single"
+    return _slot(subject, name, scope.kind, scope.anchor, "" if single else value)
+
+
+# An owner's slots are looked up anew for every decision, and hardly any of them has changed.
+@lru_cache(maxsize=65_536)
+def _slot(subject: str, attribute: str, kind: str, anchor: str, value: str) -> Slot:
     return Slot(
         subject=fold_value(subject),
-        attribute=name,
-        scope=scope.kind if not scope.anchor else f"{scope.kind}:{scope.anchor}",
-        value="" if single else fold_value(value),
+        attribute=attribute,
+        scope=f"{kind}:{anchor}" if anchor else kind,
+        value=fold_value(value),
     )

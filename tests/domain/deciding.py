@@ -86,16 +86,19 @@ class Story:
         return self
 
     def context(self, **fields: Any) -> TurnContext:
-        given = {"turn_id": self.ids.new_id(), "session": "s1", "said_at": self.clock, "zone": "Asia/Shanghai"}
+        given = {
+            "turn_id": self.ids.new_id(),
+            "session": "s1",
+            "said_at": self.clock,
+            "zone": "Asia/Shanghai",
+        }
         return TurnContext(**{**given, **fields})
 
     def decide(self, said: Candidate, gate_refusal: GateRefusal | None = None, **where: Any) -> Decision:
         """The decision, carried out on the state."""
         self.clock += timedelta(minutes=1)
         context = self.context(**where)
-        decision = decide(
-            said, context, self.state, self.policy, self.relations, gate_refusal=gate_refusal
-        )
+        decision = decide(said, context, self.state, self.policy, self.relations, gate_refusal=gate_refusal)
         again = decide(said, context, self.state, self.policy, self.relations, gate_refusal=gate_refusal)
         assert again == decision, "a decision is repeatable"
         draft = Draft(self.state, self.ids)
@@ -109,7 +112,7 @@ class Story:
         attribute: str = "fact",
         value: str | None = None,
         scope: Scope = GLOBAL,
-        type: str = "preference",
+        kind: str = "preference",
         **fields: Any,
     ) -> str:
         """A memory that an operator imported."""
@@ -124,7 +127,7 @@ class Story:
         )
         statement = Statement(
             attribute=attribute,
-            type=type,  # type: ignore[arg-type]
+            type=kind,  # type: ignore[arg-type]
             content=content,
             value=value,
             scope=scope,

@@ -33,7 +33,10 @@ PASSING = "temporary_instruction_cannot_override_existing_preference"
         (candidate("用户刚下班", stability="temporary"), "temporary_state"),
         (candidate("周六八点的场", kind="request_parameter"), "request_parameter"),
         (candidate("回答短一点", "limiting", kind="answer_instruction"), "current_turn_instruction"),
-        (candidate("不用记薪资", kind="retraction", intent="retract", target_words="薪资"), "nothing_to_retract"),
+        (
+            candidate("不用记薪资", kind="retraction", intent="retract", target_words="薪资"),
+            "nothing_to_retract",
+        ),
     ],
     ids=lambda value: value if isinstance(value, str) else None,
 )
@@ -207,7 +210,9 @@ def test_a_change_said_as_a_change_replaces_the_former_value() -> None:
 def test_a_change_of_mind_is_a_new_version_of_the_same_memory() -> None:
     story = Story()
     story.decide(candidate("用户喜欢榴莲", kind="preference", attribute="taste", value="榴莲"))
-    said = candidate("用户不喜欢榴莲", kind="preference", attribute="taste", value="榴莲", polarity="negative")
+    said = candidate(
+        "用户不喜欢榴莲", kind="preference", attribute="taste", value="榴莲", polarity="negative"
+    )
 
     decision = story.decide(said)
 
@@ -234,7 +239,9 @@ def test_an_only_takes_the_place_of_the_others() -> None:
     other = story.given("期望城市：杭州", "expected_city", "杭州")
 
     decision = story.decide(
-        candidate("用户只考虑上海", kind="preference", attribute="expected_city", value="上海", exclusive=True)
+        candidate(
+            "用户只考虑上海", kind="preference", attribute="expected_city", value="上海", exclusive=True
+        )
     )
 
     assert SupersedeMemory(other, decision.commands[1].at) == decision.commands[1]  # type: ignore[union-attr]
@@ -243,8 +250,8 @@ def test_an_only_takes_the_place_of_the_others() -> None:
 
 def test_additive_facts_about_a_person_retire_nothing() -> None:
     story = Story()
-    story.given("Priya is head of security at Northwind", subject="Priya", type="important_fact")
-    story.given("Priya lives in Leeds", subject="Priya", type="important_fact")
+    story.given("Priya is head of security at Northwind", subject="Priya", kind="important_fact")
+    story.given("Priya lives in Leeds", subject="Priya", kind="important_fact")
 
     decision = story.decide(
         candidate("Priya administers the GitLab group", "third_party", subject="Priya", attribute="fact")
@@ -260,7 +267,10 @@ def test_additive_facts_about_a_person_retire_nothing() -> None:
 @pytest.mark.parametrize(
     ("standing", "said"),
     [
-        ("用户不喜欢香菜", {"kind": "preference", "attribute": "taste", "value": "香菜", "polarity": "negative"}),
+        (
+            "用户不喜欢香菜",
+            {"kind": "preference", "attribute": "taste", "value": "香菜", "polarity": "negative"},
+        ),
         ("I can't stand coriander", {"kind": "preference", "attribute": "taste", "value": "coriander"}),
     ],
     ids=["zh", "en"],
@@ -278,7 +288,7 @@ def test_a_taste_in_other_words_is_confirmed(standing: str, said: dict[str, Any]
 
 def test_a_shorter_repetition_is_confirmed_and_counted() -> None:
     story = Story()
-    kept = story.given("The office is on the 7th floor", type="important_fact")
+    kept = story.given("The office is on the 7th floor", kind="important_fact")
 
     for _ in range(2):
         decision = story.decide(candidate("7th floor", intent="correct", former_value="9th floor"))
@@ -289,7 +299,7 @@ def test_a_shorter_repetition_is_confirmed_and_counted() -> None:
 
 def test_another_number_is_not_a_repetition() -> None:
     story = Story()
-    story.given("The staging database listens on port 6543", type="important_fact")
+    story.given("The staging database listens on port 6543", kind="important_fact")
 
     decision = story.decide(candidate("The staging database listens on port 6544"))
 
@@ -315,9 +325,7 @@ def test_salary_changed_corrected_and_told_late() -> None:
     story.decide(salary("期望薪资 15-20k", "15000-20000"))
     story.at("2025-10-29").decide(salary("期望薪资 20k 以上", "20000-", intent="change"))
     corrected = story.at("2025-11-05").decide(
-        salary(
-            "期望薪资 16-20k", "16000-20000", intent="correct", time=during("2025-10-08", "2025-10-09")
-        )
+        salary("期望薪资 16-20k", "16000-20000", intent="correct", time=during("2025-10-08", "2025-10-09"))
     )
     late = story.at("2025-11-10").decide(
         salary("期望薪资 12k", "12000", intent="late", time=during("2025-09-01", "2025-10-01"))
@@ -330,12 +338,19 @@ def test_salary_changed_corrected_and_told_late() -> None:
     assert memory.current.statement.value == "20000-"
     holding = [
         version.statement.value if (version := memory.holding(datetime.fromisoformat(day))) else None
-        for day in ("2025-09-15T12:00+08:00", "2025-10-05T12:00+08:00", "2025-10-15T12:00+08:00", "2025-11-01T12:00+08:00")
+        for day in (
+            "2025-09-15T12:00+08:00",
+            "2025-10-05T12:00+08:00",
+            "2025-10-15T12:00+08:00",
+            "2025-11-01T12:00+08:00",
+        )
     ]
     assert holding == ["12000", "12000", "16000-20000", "20000-"]
 
     gone = story.at("2025-11-15").decide(
-        candidate("忘掉薪资", kind="retraction", intent="retract", attribute="expected_salary", target_words="薪资")
+        candidate(
+            "忘掉薪资", kind="retraction", intent="retract", attribute="expected_salary", target_words="薪资"
+        )
     )
     assert isinstance(gone.commands[0], EndMemory)
     assert gone.commands[0].kind == "retracted"
@@ -344,7 +359,9 @@ def test_salary_changed_corrected_and_told_late() -> None:
 def test_a_move_last_month_is_a_change_from_the_time_it_was_said() -> None:
     story = Story()
     home = story.given("用户住在成都", "city", "成都")
-    said = candidate("用户住在重庆", attribute="city", value="重庆", intent="change", time=during("2026-02-01"))
+    said = candidate(
+        "用户住在重庆", attribute="city", value="重庆", intent="change", time=during("2026-02-01")
+    )
 
     decision = story.decide(said)
 
@@ -368,7 +385,7 @@ def test_a_dated_stay_leaves_the_city_alone() -> None:
 
 def test_the_end_of_a_process_goes_with_its_last_stage() -> None:
     story = Story()
-    status = story.given("求职状态：面试中", "job_search_status", "面试中", type="state")
+    status = story.given("求职状态：面试中", "job_search_status", "面试中", kind="state")
 
     decision = story.decide(
         candidate("用户已入职", kind="state", attribute="job_search_status", value="已入职", final=True)
@@ -387,7 +404,11 @@ def test_the_end_of_a_process_goes_with_its_last_stage() -> None:
     [
         ("用戶喜歡榴槤", "用戶喜歡鳳梨", "我喜歡榴槤那條"),
         ("The user is vegetarian", "The user likes Thai food", "that I'm vegetarian"),
-        ("Status reports should lead with blockers", "No exclamation marks in emails", "leading status reports with blockers"),
+        (
+            "Status reports should lead with blockers",
+            "No exclamation marks in emails",
+            "leading status reports with blockers",
+        ),
         ("The user's ex is called Mark", "The user's brother is called Mateo", "my ex"),
         ("不要提用户的前任", "不要问用户的体重", "前任那个话题"),
     ],
@@ -440,7 +461,9 @@ def test_another_matter_in_the_same_family_stays() -> None:
     story.given("写汇报时先给结论再展开", scope=WRITING)
 
     decision = story.decide(
-        candidate("给客户的邮件结尾写祝好", "lasting", kind="preference", attribute="instruction", family="writing")
+        candidate(
+            "给客户的邮件结尾写祝好", "lasting", kind="preference", attribute="instruction", family="writing"
+        )
     )
 
     assert decision.reason == "new"
@@ -453,7 +476,8 @@ def test_exception_update_widening_and_the_life_of_a_task() -> None:
     where = {"task_id": "pm-3", "task": "写事故复盘汇报", "task_family": "writing"}
 
     exception = story.decide(
-        candidate("复盘汇报按时间线写", "limiting", "exception", kind="constraint", attribute="constraint"), **where
+        candidate("复盘汇报按时间线写", "limiting", "exception", kind="constraint", attribute="constraint"),
+        **where,
     )
     m2 = next(m.memory_id for m in story.state.active() if m.memory_id != m1)
     update = story.decide(
@@ -469,7 +493,8 @@ def test_exception_update_widening_and_the_life_of_a_task() -> None:
         **where,
     )
     widening = story.decide(
-        candidate("所有回答都先给风险", "lasting", "everything", kind="preference", attribute="instruction"), **where
+        candidate("所有回答都先给风险", "lasting", "everything", kind="preference", attribute="instruction"),
+        **where,
     )
 
     assert exception.statement is not None
@@ -484,7 +509,9 @@ def test_exception_update_widening_and_the_life_of_a_task() -> None:
     assert story.memory(m2).status == "active"
 
     story.finish("pm-3")
-    late = story.decide(candidate("这篇再短一点", "limiting", kind="constraint", attribute="constraint"), **where)
+    late = story.decide(
+        candidate("这篇再短一点", "limiting", kind="constraint", attribute="constraint"), **where
+    )
     assert (late.outcome, late.reason) == ("refused", "task_finished")
 
 

@@ -54,7 +54,9 @@ def test_a_missing_and_a_superfluous_step_are_named() -> None:
 
     types: dict[str, type[Event]] = {"memory.created": CreatedLater}
 
-    with pytest.raises(ValueError, match=r"missing: \[\('memory.created', 2\)\].*superfluous: \[\('x', 1\)\]"):
+    with pytest.raises(
+        ValueError, match=r"missing: \[\('memory.created', 2\)\].*superfluous: \[\('x', 1\)\]"
+    ):
         check_upcasters(types, {("memory.created", 1): dict, ("x", 1): dict})
 
 

@@ -1,0 +1,191 @@
+"""How a candidate and one remembered statement relate, by their words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+from ..domain.policy import RelationRules
+from ..domain.scope import Scope
+from .keywords import KeyWords
+
+RelationKind = Literal["same", "paraphrase", "opposite", "named", "better", "covers"]
+Found = tuple[RelationKind, float] | None
+
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """What a remembered statement comes to in comparisons, but for its scope.
+
+    `loose`: it has no attribute to speak of and is told by its words alone. `instructs`: it tells the
+    agent how to do something. `cues` are the single-valued attributes that loose words give away.
+    """
+
+    attribute: str
+    loose: bool
+    valued: bool
+    instructs: bool
+    attitude: bool
+    negative: bool
+    words: KeyWords
+    cues: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """A candidate's side of every comparison, worked out once.
+
+    `points`: its words may name a memory (for a change, a correction, a retraction). `asserts`: it
+    says that something is so. `passing`: it is an instruction for the answer at hand.
+    """
+
+    scope: Scope
+    attribute: str
+    single: bool
+    free: bool
+    loose: bool
+    attitude: bool
+    instructs: bool
+    points: bool
+    asserts: bool
+    changes: bool
+    passing: bool
+    negative: bool
+    words: KeyWords
+    quoted: KeyWords
+    value: KeyWords
+    naming: KeyWords
+    terms: frozenset[str]
+    """All of its terms; a memory that holds none of them can only be related by its attribute."""
+    asked: frozenset[str]
+    """The terms of the content without those that only say how far it reaches."""
+
+
+def relate(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
+    """The relation of a remembered statement in that scope, and how sure it is; None for none.
+
+    Words that point at the memory outweigh a mere likeness, but not one that makes both the same.
+    """
+    if kept.words.terms.isdisjoint(said.terms) and not _tells_of(said, kept):
+        return None
+    found = compare(said, kept, scope, rules) if said.asserts else None
+    if not said.points or (found is not None and found[0] in ("same", "paraphrase")):
+        return found
+    return point(said, kept, scope, rules) or found
+
+
+def against(said: Said, kept: Kept, scope: Scope) -> Found:
+    """A passing instruction against a standing manner of answering: one aspect, another value."""
+    if not kept.instructs or scope.kind == "current_task":
+        return None
+    asked = said.words.aspects | said.quoted.aspects
+    shared = {aspect for aspect, _ in asked} & {aspect for aspect, _ in kept.words.aspects}
+    if not shared:
+        return None
+    same = all(pair in kept.words.aspects for pair in asked if pair[0] in shared)
+    denied = said.words.negated or said.quoted.negated
+    return None if same and denied == kept.words.negated else ("opposite", 0.9)
+
+
+def point(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
+    """Whether the words that name something name this memory."""
+    share = said.naming.share_in(kept.words)
+    if share >= rules.named:
+        return "named", 0.8 * share + 0.2 * said.naming.likeness(kept.words)
+    if _tells_of(said, kept) and (said.single or not said.naming.terms):
+        return "named", 0.7
+    if not (said.asserts and said.instructs and kept.instructs) or scope != said.scope:
+        return None
+    likeness = said.words.likeness(kept.words)
+    return ("named", likeness) if likeness >= rules.changed else None
+
+
+def compare(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
+    """Whether the memory says the same, the opposite, a part of it, or the same matter less well."""
+    if said.single:
+        if _tells_of(said, kept):
+            return "covers", 0.9
+        return alike(said, kept, scope, rules) if kept.loose else None
+    if kept.loose or (said.attitude and kept.attitude):
+        found = by_value(said, kept)
+        if found is not None:
+            return found
+    same_attribute = kept.attribute == said.attribute
+    if same_attribute and kept.valued and not said.free:
+        return "covers", 0.4
+    if kept.loose or said.loose or same_attribute or (said.instructs and kept.instructs):
+        return alike(said, kept, scope, rules)
+    return None
+
+
+def by_value(said: Said, kept: Kept) -> Found:
+    """The same thing, liked or disliked, whichever attribute or phrase tells of it."""
+    value = said.value.terms
+    if not value or not value <= kept.words.terms:
+        return None
+    rest = kept.words.terms - value - said.words.terms
+    if len(rest) > len(value):
+        return None
+    score = 0.6 + 0.4 * len(value) / len(kept.words.terms)
+    return ("paraphrase", score) if kept.negative == said.negative else ("opposite", score)
+
+
+def alike(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
+    """Two texts side by side. Where both name numbers, other numbers make another statement."""
+    tells_how = said.instructs and kept.instructs
+    if _differ(said.words.numbers, kept.words.numbers):
+        return better(said, kept, scope, rules)
+    if _repeats(said, kept, rules, tells_how=tells_how):
+        if tells_how and scope.rank < said.scope.rank:
+            return "covers", said.words.likeness(kept.words)
+        score = max(said.words.likeness(kept.words), rules.paraphrase)
+        return ("paraphrase", score) if kept.negative == said.negative else ("opposite", score)
+    if tells_how and scope.rank < said.scope.rank:
+        share = len(said.asked & kept.words.terms) / len(said.asked) if said.asked else 0.0
+        return ("covers", share) if share >= rules.widened else None
+    return better(said, kept, scope, rules)
+
+
+def better(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
+    """A standing instruction of the same scope on the same matter."""
+    if not (said.instructs and kept.instructs) or scope != said.scope:
+        return None
+    likeness = said.words.likeness(kept.words)
+    one_matter = not said.words.terms.isdisjoint(kept.words.terms) and _exclude(said.words, kept.words)
+    return ("better", likeness) if likeness >= rules.better or one_matter else None
+
+
+def _repeats(said: Said, kept: Kept, rules: RelationRules, *, tells_how: bool) -> bool:
+    """Whether the candidate adds nothing, or hardly anything, to what the memory says.
+
+    An instruction that adds a word asks for something else; what is said to change is no repetition
+    merely because it is shorter.
+    """
+    held = kept.words
+    if not said.changes and len(said.words.terms) >= 2 and said.words.terms <= held.terms:
+        return True
+    adds = bool(said.words.terms - held.terms) and bool(said.quoted.terms - held.terms)
+    likeness = max(said.words.likeness(held), said.quoted.likeness(held))
+    return likeness >= rules.paraphrase and not (tells_how and adds)
+
+
+def _tells_of(said: Said, kept: Kept) -> bool:
+    """Whether the memory is about the candidate's attribute, by its own or by its words."""
+    if said.free or said.loose:
+        return False
+    return kept.attribute == said.attribute or said.attribute in kept.cues
+
+
+def _differ(mine: frozenset[str], theirs: frozenset[str]) -> bool:
+    """Whether both name numbers, and neither names all of the other's."""
+    return bool(mine) and bool(theirs) and not (mine <= theirs or theirs <= mine)
+
+
+def _exclude(mine: KeyWords, theirs: KeyWords) -> bool:
+    """Whether both are about one aspect and give it different values."""
+    aspects = {aspect for aspect, _ in mine.aspects} & {aspect for aspect, _ in theirs.aspects}
+    return any(
+        {value for name, value in mine.aspects if name == aspect}
+        != {value for name, value in theirs.aspects if name == aspect}
+        for aspect in aspects
+    )
