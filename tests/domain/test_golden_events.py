@@ -6,10 +6,11 @@ import json
 from pathlib import Path
 
 import pytest
+from pydantic import ValidationError
+
 from memstrata.domain.errors import UnknownEventError
 from memstrata.domain.events import EVENT_TYPES, Created, Event
 from memstrata.domain.upcasting import UPCASTERS, check_upcasters, upcast
-from pydantic import ValidationError
 
 GOLDEN = Path(__file__).resolve().parent.parent / "golden"
 FILES = sorted(GOLDEN.glob("*/v*/*.json"))

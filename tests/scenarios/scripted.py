@@ -90,7 +90,11 @@ class Stage:
         """The memory that once said it."""
         for event in self.memory.log(OWNER):
             statement = getattr(event.event, "statement", None)
-            if statement is not None and statement.content == content and not isinstance(event.event, Proposed):
+            if (
+                statement is not None
+                and statement.content == content
+                and not isinstance(event.event, Proposed)
+            ):
                 return event.stream_id
         raise AssertionError(f"nothing ever said {content!r}")
 

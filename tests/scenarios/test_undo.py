@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 import pytest
+
 from memstrata import Selector
 from memstrata.domain.errors import BatchStateError, ConflictError
 
 from .scripted import OWNER, Stage, city, day, habit, standing, taste
 
-BLOCKERS, RESULTS, RISKS = "reports: lead with blockers", "reports: lead with results", "reports: lead with risks"
+BLOCKERS, RESULTS, RISKS = (
+    "reports: lead with blockers",
+    "reports: lead with results",
+    "reports: lead with risks",
+)
 
 
 @pytest.fixture
