@@ -122,6 +122,8 @@ def english_number(text: str) -> float | None:
     if re.fullmatch(r"\d+(?:\.\d+)?", plain):
         return float(plain)
     words = [word for word in re.split(r"[\s-]+", plain) if word not in ("and", "of", "")]
+    if len(words) > 1:
+        words = [word for i, word in enumerate(words) if not _is_article(words, i)]
     total = current = 0.0
     for word in words:
         if word in _ENGLISH_LARGE:
@@ -129,7 +131,13 @@ def english_number(text: str) -> float | None:
             if _ENGLISH_LARGE[word] > 100:
                 total, current = total + current, 0.0
         elif (value := _ENGLISH.get(word, _ENGLISH_OTHER.get(word))) is not None:
-            current = value if word in ("couple", "half") else current + value
+            current += value
         else:
             return None
     return total + current if words else None
+
+
+def _is_article(words: list[str], index: int) -> bool:
+    """Whether "a" counts nothing here, as in "a six-year-old" or "half a"; in "a hundred" it is one."""
+    following = words[index + 1] if index + 1 < len(words) else ""
+    return words[index] in ("a", "an") and following not in _ENGLISH_LARGE
