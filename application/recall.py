@@ -13,6 +13,7 @@ from ..domain.ports import Clock
 from ..domain.scope import Reach
 from ..domain.statement import Statement
 from ..domain.zone import zone_of
+from ..pipeline.narrowing import Narrowing
 from ..pipeline.signals import family_of
 from ..pipeline.text import is_han, language_of, tokens
 from ..projections.ports import Listed, Views
@@ -42,8 +43,8 @@ class Line:
 class Recall:
     """Finds memories by words."""
 
-    def __init__(self, views: Views, clock: Clock) -> None:
-        self._views, self._clock = views, clock
+    def __init__(self, views: Views, clock: Clock, narrowing: Narrowing) -> None:
+        self._views, self._clock, self._narrowing = views, clock, narrowing
 
     def search(self, owner: Owner, query: str, *, limit: int) -> Sequence[Line]:
         """Memories that hold now and share words with the query, best first; at most `limit`."""
@@ -76,11 +77,20 @@ class Recall:
             and listed.statement.certainty == "certain"
         ]
         chosen: list[Line] = []
-        for line, _ in self._ranked(_without_excepted(covering), query):
+        for line, _ in self._ranked(self._without_excepted(covering), query):
             if line.cost <= budget:
                 chosen.append(line)
                 budget -= line.cost
         return chosen
+
+    def _without_excepted(self, covering: Sequence[Listed]) -> list[Listed]:
+        """Leave out what a narrower memory says otherwise for its scope."""
+        stated = [(one, one.statement) for one in covering if one.statement is not None]
+        return [
+            one
+            for one, wide in stated
+            if not any(self._narrowing.excepts(narrow, wide) for _, narrow in stated)
+        ]
 
     def _ranked(self, listed: Sequence[Listed], query: str) -> list[tuple[Line, float]]:
         wanted = set(tokens(query))
@@ -133,23 +143,3 @@ def _when(statement: Statement) -> str:
     if language_of(statement.content) == "en":
         return f" (said in {said:%B %Y})"
     return f"（用户于{said.year}年{said.month}月提及）"
-
-
-def _without_excepted(covering: Sequence[Listed]) -> list[Listed]:
-    """Leave out what a narrower memory of the same subject and attribute excepts."""
-    narrowest: dict[tuple[str, str], int] = {}
-    for listed in covering:
-        statement = listed.statement
-        assert statement is not None
-        key = (statement.subject, statement.attribute)
-        narrowest[key] = min(narrowest.get(key, 9), statement.scope.rank)
-    return [
-        listed
-        for listed in covering
-        if listed.statement is not None
-        and not _excepted(listed.statement, narrowest[listed.statement.subject, listed.statement.attribute])
-    ]
-
-
-def _excepted(statement: Statement, narrowest: int) -> bool:
-    return statement.scope.rank > narrowest
