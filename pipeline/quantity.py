@@ -35,6 +35,7 @@ Unit = Literal[
 
 _FRAGMENT = re.compile(r"\{([a-z_]+?)(2?)\}")
 _NAMED_GROUP = re.compile(r"\(\?P<([a-z_]+)>")
+_BELOW = re.compile(r"^(?:低于|少于|less|under|below|以下|<(?!=))")
 _PERIOD_REACH = 8  # characters between an amount and 年薪 or "a year"
 
 
@@ -42,7 +43,7 @@ _PERIOD_REACH = 8  # characters between an amount and 年薪 or "a year"
 class Quantity:
     """An amount: `low == high` when it is one number, an open end is None.
 
-    `low` alone: that much or more; `high` alone: below that. Money is in whole currency units, whatever
+    `low` alone: that much or more; `high` alone: at most that, or below it (`high_included`). Money is in whole currency units, whatever
     the text scaled by. `start`, `end` are code points of the original text, half-open.
     """
 
@@ -57,6 +58,17 @@ class Quantity:
     start: int
     end: int
     rule_id: str
+    high_included: bool = True
+    """False for 以下 and "under", true for 以内 and "at most"."""
+
+    @property
+    def canonical(self) -> str:
+        """The bare amount in one form: `15000-20000`, `20000+`, `<20000`, `<=3`, `7`."""
+        if self.low is None:
+            return f"{'<=' if self.high_included else '<'}{_plain(self.high)}"
+        if self.high is None:
+            return f"{_plain(self.low)}+"
+        return _plain(self.low) if self.low == self.high else f"{_plain(self.low)}-{_plain(self.high)}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,13 +102,8 @@ def find_quantities(text: str) -> tuple[Quantity, ...]:
 
 
 def canonical(quantity: Quantity) -> str:
-    """The bare amount in one form: `15000-20000`, `20000+`, `<20000`, `7`."""
-    low, high = quantity.low, quantity.high
-    if low is None:
-        return f"<{_plain(high)}"
-    if high is None:
-        return f"{_plain(low)}+"
-    return _plain(low) if low == high else f"{_plain(low)}-{_plain(high)}"
+    """`quantity.canonical`, for use as a key."""
+    return quantity.canonical
 
 
 @cache
@@ -192,6 +199,7 @@ def _read(rule: QuantityRule, match: re.Match[str], text: str) -> Quantity | Non
         start=start,
         end=match.start() + len(match[0].rstrip()),
         rule_id=rule.rule_id,
+        high_included=_BELOW.search(found.get("ceiling", found.get("ceiling_behind", ""))) is None,
     )
 
 
