@@ -43,8 +43,9 @@ _PERIOD_REACH = 8  # characters between an amount and 年薪 or "a year"
 class Quantity:
     """An amount: `low == high` when it is one number, an open end is None.
 
-    `low` alone: that much or more; `high` alone: at most that, or below it (`high_included`). Money is in whole currency units, whatever
-    the text scaled by. `start`, `end` are code points of the original text, half-open.
+    `low` alone: that much or more; `high` alone: at most that, or below it (`high_included`). Money is
+    in whole currency units, whatever the text scaled by. `start`, `end` are code points of the original
+    text, half-open.
     """
 
     low: float | None
