@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .application.explain import Why, explain
+from .application.importing import ImportedMemory, Importing
 from .application.ingest import Ingest, Progress
 from .application.owners import OwnerStates, Writer
 from .application.people import People, ValueOf, memory_in
@@ -29,6 +30,7 @@ from .domain.selector import Selector
 from .domain.stream import RecordedEvent
 from .domain.turn import Turn
 from .pipeline.controller import Gate, Judging
+from .pipeline.narrowing import Narrowing
 from .projections.ports import Counts, DecisionQuery, Listed, Views
 from .projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
 
@@ -59,7 +61,8 @@ class MemoryService:
         judging = Judging(parts.gate, parts.policy)
         self._undo = Undo(parts.store, self._states, writer, judging, parts.policy_of, parts.clock)
         self._people = People(writer, parts.clock, parts.policy.fingerprint, parts.value_of)
-        self._recall = Recall(parts.views, parts.clock)
+        self._importing = Importing(writer, parts.clock, parts.policy, parts.value_of)
+        self._recall = Recall(parts.views, parts.clock, Narrowing(parts.policy))
         self._ingest = Ingest(
             parts.store, parts.views, writer, judging, parts.clock, self._undo.plan_revision
         )
@@ -110,6 +113,29 @@ class MemoryService:
             strict=strict,
             progress=progress,
         )
+
+    def import_memories(
+        self,
+        owner: OwnerName,
+        memories: Sequence[ImportedMemory],
+        *,
+        actor: str = "operator:import",
+        reason: str = "import",
+    ) -> BatchReport:
+        """Take memories over that somebody vouches for, in one batch that can be undone.
+
+        They rest on the attestation of `actor` and not on words of a turn. Secrets in them are
+        masked. One that falls into the slot of an active memory replaces what that says, or counts
+        as a repetition of it.
+
+        Returns:
+            The batch; its `memories` are, in the order given, the ids of the memories that say what
+            was imported. No memories write nothing.
+
+        Raises:
+            InvalidInputError: a content is empty, a placeholder or no valid text; nothing is written.
+        """
+        return self._importing.take_over(self._owner(owner), memories, actor=actor, reason=reason)
 
     # --- reading ---------------------------------------------------------------------------------
 

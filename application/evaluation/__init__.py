@@ -1,0 +1,59 @@
+"""Does the write gate decide rightly? Golden cases are played and judged, and rates are counted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from pathlib import Path
+
+from .cases import Case, Located, parse_case, read_cases
+from .judging import Verdict, judge
+from .rates import RATES, Evaluation
+from .running import CaseClock, OpenStore, Played, Remembering, Store, play
+
+__all__ = [
+    "RATES",
+    "Case",
+    "CaseClock",
+    "Evaluation",
+    "Located",
+    "OpenStore",
+    "Played",
+    "Remembering",
+    "Store",
+    "Verdict",
+    "evaluate",
+    "evaluate_files",
+    "judge",
+    "parse_case",
+    "play",
+    "read_cases",
+]
+
+
+def evaluate_files(
+    paths: Iterable[str | Path], open_store: OpenStore, *, progress: Callable[[int, int], None] | None = None
+) -> Evaluation:
+    """Play and judge every case of the files, each in a store of its own.
+
+    Args:
+        paths: Files of cases, one JSON object a line.
+        open_store: Opens a fresh store in memory on the clock that it is given.
+        progress: Called after each case with the number of cases played, and of all.
+
+    Raises:
+        InvalidInputError: a file is malformed; names file, line and field. No case is played then.
+    """
+    return evaluate(read_cases(paths), open_store, progress=progress)
+
+
+def evaluate(
+    cases: Iterable[Located], open_store: OpenStore, *, progress: Callable[[int, int], None] | None = None
+) -> Evaluation:
+    """Play and judge the cases in their order."""
+    listed = list(cases)
+    verdicts = []
+    for number, located in enumerate(listed, start=1):
+        verdicts.append(judge(play(located, open_store)))
+        if progress is not None:
+            progress(number, len(listed))
+    return Evaluation(tuple(verdicts))
