@@ -1,28 +1,150 @@
-"""The fast reject: turns that are not worth a second look, told apart without any model."""
+"""The fast reject: turns that need no judge and no extraction.
+
+Empty messages, acknowledgements, messages too short to hold anything, exact repetitions of what is
+remembered, and text that tries to plant an instruction. The words are data (`lexicon/gate.toml`).
+"""
 
 from __future__ import annotations
 
+import re
+import tomllib
+import unicodedata
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
 from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
-from .text import fold_for_comparison
+from .segment import MASK, Segmented, plays_on, segment
+from .signals import find_signals
+from .text import fold_for_comparison, language_of, normalise
+
+_LASTING = frozenset({"lasting", "everything", "remember", "retraction", "correction", "change"})
+
+
+@dataclass(frozen=True, slots=True)
+class GateWords:
+    """The word lists of `lexicon/gate.toml`, compiled."""
+
+    too_short: int
+    acknowledgements: frozenset[str]
+    drawn_out: re.Pattern[str]
+    signal: re.Pattern[str]
+    unsafe: re.Pattern[str]
+    emotion: re.Pattern[str]
+    thanks: re.Pattern[str]
+    fallback: Mapping[str, tuple[re.Pattern[str], int, Category]]
+
+
+def _joined(part: Mapping[str, Any]) -> re.Pattern[str]:
+    return re.compile("|".join(f"(?:{pattern})" for pattern in part["patterns"]))
+
+
+@cache
+def gate_words() -> GateWords:
+    """Read once."""
+    raw = tomllib.loads(resources.files(__package__).joinpath("lexicon/gate.toml").read_text("utf-8"))
+    return GateWords(
+        too_short=raw["limits"]["too_short"],
+        acknowledgements=frozenset(fold_for_comparison(w) for w in raw["acknowledgement"]["words"]),
+        drawn_out=_joined(raw["acknowledgement"]),
+        signal=_joined(raw["signal"]),
+        unsafe=_joined(raw["unsafe"]),
+        emotion=_joined(raw["emotion"]),
+        thanks=_joined(raw["thanks"]),
+        fallback={
+            name: (_joined(part), part["importance"], part["category"])
+            for name, part in raw["fallback"].items()
+        },
+    )
+
+
+REASONS: Mapping[str, tuple[str, str]] = {
+    "gate.empty": ("消息里没有文字。", "The message holds no words."),
+    "gate.acknowledgement": ("只是寒暄、确认或道谢。", "Only a greeting, an acknowledgement or thanks."),
+    "gate.too_short": (
+        "消息很短，也没有值得记住的信号。",
+        "Very short, with nothing that asks to be remembered.",
+    ),
+    "gate.duplicate": ("和已有记忆完全相同。", "Says exactly what is remembered already."),
+    "gate.unsafe": ("文字试图下达指令或植入记忆。", "The text tries to give orders or to plant a memory."),
+}
+"""Reason of each rule, Chinese and English."""
+
+
+def reason_in_language(text: str, zh: str, en: str) -> str:
+    """The wording in the language of `text`; Chinese also for mixed text."""
+    return en if language_of(text) == "en" else zh
 
 
 def fast_reject(prepared: Prepared) -> Judgement | None:
-    """The judgement of a turn that says nothing; None when the turn deserves a look."""
-    if not fold_for_comparison(prepared.text):
-        return rejected("unclear", "gate.empty", "the message says nothing")
+    """The judgement of a turn that can be turned down at sight; None when it has to be looked at."""
+    text = prepared.text
+    folded = fold_for_comparison(text)
+    if not folded.replace(MASK, ""):
+        return _rejected("gate.empty", "unclear", text)
+    parts = segment(text, in_fiction=plays_on([said for _, said in prepared.history]))
+    if _plants_something(parts):
+        return _rejected("gate.unsafe", "unsafe", text)
+    if folded in _known(prepared.known):
+        return _rejected("gate.duplicate", "duplicate", text)
+    if _only_acknowledges(parts.norm.text):
+        return _rejected("gate.acknowledgement", "small_talk", text)
+    words = gate_words()
+    short = len(_without_emoji(text.strip())) < words.too_short
+    if short and not words.signal.search(parts.norm.text) and not _signals(parts.norm.text):
+        return _rejected("gate.too_short", "small_talk", text)
     return None
 
 
-def rejected(category: Category, rule: str, reason: str) -> Judgement:
-    """A judgement that lets nothing through."""
+def _known(known: tuple[str, ...]) -> frozenset[str]:
+    return frozenset(fold_for_comparison(content) for content in known)
+
+
+def _signals(text: str) -> bool:
+    return any(one.entry.kind in _LASTING for one in find_signals(text))
+
+
+def _plants_something(parts: Segmented) -> bool:
+    """Whether the user's own part of the message holds words of an injection; material is not read."""
+    pattern = gate_words().unsafe
+    return any(pattern.search(sentence.text) for sentence in parts.sentences)
+
+
+_PIECES = re.compile(r"[\s,.!?;:~、。…·\-—()\"'“”‘’]+")
+
+
+def _only_acknowledges(text: str) -> bool:
+    words = gate_words()
+    bare = _without_emoji(text)
+    if len(bare) > 60:
+        return False
+    if fold_for_comparison(bare) in words.acknowledgements:
+        return True
+    pieces = [fold_for_comparison(piece) for piece in _PIECES.split(bare)]
+    return all(
+        piece in words.acknowledgements or words.drawn_out.fullmatch(piece) for piece in pieces if piece
+    )
+
+
+def _without_emoji(text: str) -> str:
+    return "".join(ch for ch in text if unicodedata.category(ch) not in ("So", "Sk", "Cf", "Mn", "Cs"))
+
+
+def _rejected(rule: str, category: Category, text: str) -> Judgement:
+    zh, en = REASONS[rule]
     return Judgement(
         should_extract=False,
-        confidence=1.0,
+        confidence=0.98,
         category=category,
-        stability="unclear",
+        stability="temporary" if category == "small_talk" else "unclear",
         importance=0,
-        reason=reason,
+        reason=reason_in_language(normalise(text).text, zh, en),
         route="fast_reject",
         rule=rule,
     )
+
+
+__all__ = ["GateWords", "fast_reject", "gate_words", "reason_in_language"]

@@ -85,6 +85,7 @@ class _Patterns:
     splits: re.Pattern[str]
     asks: re.Pattern[str]
     asks_not: re.Pattern[str]
+    requests: re.Pattern[str]
 
 
 @cache
@@ -101,10 +102,13 @@ _BRACKETS = re.compile(r"【[^】]{8,4000}】|\[(?:[^\[\]\n]{12,1000})\]")
 _JSON_BLOCK = re.compile(r"^[ \t]*[{\[][^\n]*\n(?:.*\n)*?[ \t]*[}\]][ \t]*$|^[ \t]*\{\"[^\n]*\}[ \t]*$", re.M)
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
 _SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
+_SPEAKS = re.compile(r"(?::|说|写道|says|reads|this|german|english)\s*\Z")
 _LONG_QUOTE = 14  # code points; shorter quotes are words that are talked about (sign off with "cheers")
 
 _EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
-_SENTENCE_END = re.compile(rf"[。!?;\n…]+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+")
+_SENTENCE_END = re.compile(
+    rf"(?:[。!?\n…]|;(?![a-z]))+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+"
+)
 _CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
 
 
@@ -173,11 +177,12 @@ def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
 
 def _quotes(text: str) -> list[re.Match[str]]:
     """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
-    introduces = _patterns().introduces.search(text) is not None
+    introduced = _patterns().introduces.search(text) is not None
     return [
         m
         for m in _QUOTES.finditer(text)
-        if introduces or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
+        if (introduced and _SPEAKS.search(text, 0, m.start()))
+        or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
     ]
 
 
@@ -261,6 +266,7 @@ def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question
         words = text[start:end]
         patterns = _patterns()
         asks = question or (patterns.asks.search(words) is not None and not patterns.asks_not.search(words))
+        asks = asks and patterns.requests.search(words) is None
         clauses.append(Clause(words, start, end, asks))
 
 

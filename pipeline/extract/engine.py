@@ -12,11 +12,13 @@ from ...domain.candidate import Candidate, Signal
 from ...domain.evidence import Span, bind
 from ...domain.judgement import Judgement
 from ...domain.ports import Prepared
+from ..gate import gate_words
 from ..segment import MASK, Clause
-from ..signals import Seen, family_of, kinds_of, to_signals
+from ..signals import Seen, kinds_of, to_signals
 from ..text import normalise
+from ..timeexpr import TimeExpr
 from .builders import BUILDERS
-from .reading import Reading, Spoken, Subject
+from .reading import Reading, Spoken, Subject, trimmed
 from .rules import Rule, all_rules, rule_index
 
 EXTRACTOR = "rules/1"
@@ -25,8 +27,7 @@ EXTRACTOR = "rules/1"
 MAX_CANDIDATES = 40
 """Candidates per turn; more come only from text made to flood the store."""
 
-_TAIL = re.compile(r"(?:[的了啦啊呀吧哈呢哦嘛咯喔哟呗捏噢耶]|\s|[\"'“”‘’。,，.!！~～、;；:：])+\Z")
-_HEAD = re.compile(r"\A(?:着|了|是|\s|[\"'“”‘’,，、:：])+")
+_NEGATED = re.compile(r"不要|别(?!忘)|不用|(?<![a-z])(?:don'?t|do not|no need)(?![a-z])")
 _LATER = frozenset({"joke", "no_memory", "correction", "lasting", "everything", "emotion", "hedge"})
 
 
@@ -74,6 +75,19 @@ class Found:
         """The group in simplified characters and plain width, upper case kept: the form of values."""
         return normalise(self.words(group), fold_case=False).text
 
+    def times(self, text: str) -> tuple[TimeExpr, ...]:
+        """The time expressions of some of the words."""
+        return self.reading.times(text)
+
+    def text_behind(self) -> str:
+        """The user's own words from the match to the sentence's end."""
+        return self.reading.original(self.base + self.match.end(), self.spoken.sentence.end)
+
+    def original_match(self) -> str:
+        """The user's own words of the whole match, end particles trimmed."""
+        start, end = self.match.span()
+        return trimmed(self.reading.original(self.base + start, self.base + end))
+
     @cached_property
     def seen(self) -> tuple[Seen, ...]:
         """The signals that bear on the match; offsets count from the sentence's start."""
@@ -116,15 +130,27 @@ class Found:
                 return self.spoken.answer
             case "family_named":
                 return self.spoken.family is not None
+            case "dated":
+                return self.reading.end_named_in(self.spoken) is not None
+            case "standing":
+                return self.spoken.standing
+            case "standing_for_answers":
+                return self.spoken.for_answers
+            case "standing_for_tasks":
+                return self.spoken.for_tasks
+            case "standing_words":
+                return self.spoken.lasts
+            case "artefact":
+                in_hand = self.reading.has_task and not self.spoken.answerish
+                return "limiting" in kinds_of(self.spoken.seen) and (self.spoken.names_artefact or in_hand)
+            case "negated_order":
+                return _NEGATED.search(self.clause.text) is not None
+            case "thanks":
+                return gate_words().thanks.search(self.spoken.sentence.text) is not None
             case "other_person":
                 return self.subject.is_other and not self.has("me")
             case _:
                 return condition in kinds_of(self.seen)
-
-
-def trimmed(said: str) -> str:
-    """Words without the particles and marks at their edges."""
-    return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
 
 
 class RuleExtractor:
@@ -150,7 +176,7 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
         calls.setdefault(place, []).append(start)
     results: list[tuple[int, Candidate]] = []
     taken: list[tuple[int, int]] = []
-    said: set[tuple[str, str | None, str]] = set()
+    said: set[tuple[str, str]] = set()
     for place in sorted(calls):
         rule = rules[place]
         if careful and rule.tier != "slot":
@@ -161,17 +187,11 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
                 continue
             if careful and MASK in found.text:
                 continue
-            candidate = _candidate(found)
-            if candidate is None:
-                continue
-            key = (candidate.attribute, candidate.value, candidate.value or candidate.content)
-            if key in said:
-                continue
-            said.add(key)
-            results.append((start, candidate))
-            if rule.tier != "also":
+            candidates = [one for one in _candidates(found) if _key(one) not in said]
+            said |= {_key(one) for one in candidates}
+            results += [(start, one) for one in candidates]
+            if candidates and rule.tier != "also":
                 taken.append((start, end))
-            break
     return results
 
 
@@ -201,17 +221,28 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
     return found
 
 
-def _candidate(found: Found) -> Candidate | None:
+def _key(candidate: Candidate) -> tuple[str, str]:
+    return candidate.attribute, (candidate.value or candidate.content).casefold()
+
+
+def _candidates(found: Found) -> list[Candidate]:
     rule = found.rule
     if any(not found.holds(one) for one in rule.need) or any(found.holds(one) for one in rule.forbid):
-        return None
-    draft: dict[str, Any] = _draft(found)
-    if rule.builder is not None:
-        changes = BUILDERS[rule.builder](found)
-        if changes is None:
-            return None
-        draft.update(changes)
-    if not draft["content"].strip() or MASK in draft["content"] or MASK in (draft.get("value") or ""):
+        return []
+    if rule.builder is None:
+        variants: list[Mapping[str, Any]] = [{}]
+    else:
+        built = BUILDERS[rule.builder](found)
+        if built is None:
+            return []
+        variants = built if isinstance(built, list) else [built]
+    made = (_candidate(found, changes) for changes in variants)
+    return [candidate for candidate in made if candidate is not None]
+
+
+def _candidate(found: Found, changes: Mapping[str, Any]) -> Candidate | None:
+    draft = _draft(found) | dict(changes)
+    if not draft["content"].strip() or MASK in draft["content"] or MASK in (draft["value"] or ""):
         return None
     draft["signals"] = _signals(found, draft.pop("extra_signals", ()))
     draft["certainty"] = draft.get("certainty") or _certainty(draft["signals"])
@@ -296,6 +327,10 @@ def _signals(found: Found, extra: Sequence[Signal]) -> tuple[Signal, ...]:
     for one, start in found.reading.turn_signals:
         signals += [s for s in to_signals((one,), norm, start) if s not in signals]
     signals += extra
+    if found.rule.kind == "retraction":
+        signals = [one for one in signals if one.kind != "no_memory"]
+    if found.rule.durable:
+        signals = [one for one in signals if one.kind != "limiting"]
     if found.holds("question"):
         signals.append(_whole(found, "question"))
     if found.holds("other_person") and found.rule.person == "user":
@@ -313,6 +348,3 @@ def _certainty(signals: Sequence[Signal]) -> str:
     if "hedge" in kinds:
         return "uncertain"
     return "reported" if "reported" in kinds else "certain"
-
-
-__all__ = ["EXTRACTOR", "Found", "RuleExtractor", "family_of", "trimmed"]

@@ -10,8 +10,10 @@ from importlib import resources
 from typing import Any
 
 from ...domain.ports import Prepared
+from ...domain.zone import zone_of
 from ..segment import MASK, Clause, Segmented, Sentence, plays_on, segment
 from ..signals import Seen, family_in, family_of, find_signals, kinds_of
+from ..timeexpr import TimeExpr, find_times
 
 _PIPELINE = __package__.rpartition(".")[0]
 
@@ -29,6 +31,8 @@ class Subject:
         return self.kind in ("household", "other")
 
 
+_ENDING = frozenset({"until", "before", "within"})
+
 USER = Subject("user")
 ASSISTANT = Subject("assistant")
 
@@ -42,6 +46,11 @@ class _Words:
     order: re.Pattern[str]
     answer: re.Pattern[str]
     job: re.Pattern[str]
+    user_acts: re.Pattern[str]
+    talks_task: re.Pattern[str]
+    standing_answer: re.Pattern[str]
+    artefact: re.Pattern[str]
+    answerish: re.Pattern[str]
 
 
 @cache
@@ -50,6 +59,20 @@ def _words() -> _Words:
         resources.files(_PIPELINE).joinpath("lexicon/circumstances.toml").read_text("utf-8")
     )
     return _Words(**{name: re.compile("|".join(part["patterns"])) for name, part in raw.items()})
+
+
+_TAIL = re.compile(r"(?:[的了啦啊呀吧哈呢哦嘛咯喔哟呗捏噢耶]|\s|[\"'“”‘’。,，.!！~～、;；:：])+\Z")
+_HEAD = re.compile(r"\A(?:着|了|是|\s|[\"'“”‘’,，、:：])+")
+
+
+def trimmed(said: str) -> str:
+    """Words without the particles and marks at their edges."""
+    return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
+
+
+def orders(text: str) -> bool:
+    """Whether a normalised clause tells the assistant what to do."""
+    return _words().order.search(text) is not None
 
 
 @dataclass(frozen=True)
@@ -70,6 +93,55 @@ class Spoken:
     def answer(self) -> bool:
         """Whether it is about how to answer."""
         return _words().answer.search(self.sentence.text) is not None
+
+    @cached_property
+    def standing(self) -> bool:
+        """Whether it tells the assistant what to do from now on or in every case."""
+        strong = any(one.entry.value == "order" for one in self.seen) or "everything" in kinds_of(self.seen)
+        return strong and self.order and not self.user_acts
+
+    @cached_property
+    def lasts(self) -> bool:
+        """Whether a word such as "from now on" or "in every answer" stands in it."""
+        kinds = kinds_of(self.seen)
+        return "everything" in kinds or any(one.entry.value == "order" for one in self.seen)
+
+    @cached_property
+    def user_acts(self) -> bool:
+        """Whether the user tells what they themselves do."""
+        return _words().user_acts.search(self.sentence.text) is not None
+
+    @cached_property
+    def for_answers(self) -> bool:
+        """A standing order about answers."""
+        if not self.standing:
+            return False
+        if "everything" in kinds_of(self.seen):
+            return True
+        about = self.answer or _words().standing_answer.search(self.sentence.text) is not None
+        return about and self.family is None
+
+    @cached_property
+    def for_tasks(self) -> bool:
+        """A standing order about tasks of one kind."""
+        if not self.order or self.user_acts or "everything" in kinds_of(self.seen):
+            return False
+        typed = _words().talks_task.search(self.sentence.text) is not None
+        limited = "limiting" in kinds_of(self.seen)
+        return (typed and not limited) or (self.lasts and self.family is not None)
+
+    @cached_property
+    def names_artefact(self) -> bool:
+        """Whether a thing that is made is named, and not merely an answer."""
+        words = _words()
+        if words.answerish.search(self.sentence.text):
+            return False
+        return self.family is not None or words.artefact.search(self.sentence.text) is not None
+
+    @cached_property
+    def answerish(self) -> bool:
+        """Whether it is about telling the user something now."""
+        return _words().answerish.search(self.sentence.text) is not None
 
     @cached_property
     def family(self) -> tuple[str, int, int] | None:
@@ -99,6 +171,7 @@ class Reading:
         played = plays_on([text for _, text in prepared.history])
         self.parts: Segmented = segment(prepared.text, in_fiction=played)
         self.spoken = tuple(_spoken(sentence) for sentence in self.parts.sentences)
+        self._ends: dict[int, TimeExpr | None] = {}
         self.turn_signals = tuple(
             (seen, spoken.sentence.start)
             for spoken in self.spoken
@@ -125,6 +198,20 @@ class Reading:
         context = self.prepared.context
         said = (context.task or "", self.prepared.text, *(text for _, text in self.prepared.history))
         return any(words.search(text) for text in (*said, *self.prepared.known))
+
+    def times(self, text: str) -> tuple[TimeExpr, ...]:
+        """The time expressions of a text, by the turn's own clock and zone."""
+        context = self.prepared.context
+        return find_times(text, now=context.said_at, zone=zone_of(context.zone))
+
+    def end_named_in(self, spoken: Spoken) -> TimeExpr | None:
+        """The time up to which a sentence holds, where its words say one."""
+        key = spoken.sentence.start
+        if key not in self._ends:
+            said = self.original(spoken.sentence.start, spoken.sentence.end)
+            ends = [t for t in self.times(said) if t.end is not None and t.bound in _ENDING]
+            self._ends[key] = ends[0] if ends else None
+        return self._ends[key]
 
     def original(self, start: int, end: int) -> str:
         """The user's own spelling of a stretch of the normalised text."""
@@ -157,4 +244,4 @@ def _subject(text: str) -> Subject | None:
     return None
 
 
-__all__ = ["ASSISTANT", "USER", "Reading", "Spoken", "Subject", "kinds_of"]
+__all__ = ["ASSISTANT", "USER", "Reading", "Spoken", "Subject", "kinds_of", "orders", "trimmed"]

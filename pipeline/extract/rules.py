@@ -29,6 +29,13 @@ CONDITIONS = frozenset(get_args(SignalKind)) | {
     "answer",
     "dated",
     "other_person",
+    "standing",
+    "standing_for_answers",
+    "standing_for_tasks",
+    "standing_words",
+    "artefact",
+    "negated_order",
+    "thanks",
 }
 """What `need` and `forbid` may name."""
 
@@ -121,10 +128,13 @@ def all_rules() -> tuple[Rule, ...]:
     """
     folder = resources.files(_PIPELINE).joinpath("lexicon/rules")
     names = sorted(item.name for item in folder.iterdir() if item.name.endswith(".toml"))
-    macros = tomllib.loads(folder.joinpath("macros.toml").read_text("utf-8"))
+    macros: dict[str, str] = {}
+    for name in names:
+        if name.startswith("macros"):
+            macros |= tomllib.loads(folder.joinpath(name).read_text("utf-8"))
     rules: list[Rule] = []
     for name in names:
-        if name != "macros.toml":
+        if not name.startswith("macros"):
             raw = tomllib.loads(folder.joinpath(name).read_text("utf-8"))
             rules += [_rule(one, macros) for one in raw.get("rule", ())]
     ids = [rule.id for rule in rules]
