@@ -97,7 +97,9 @@ class WordRelations:
         self, attribute: str, type_: str, content: str, value: str | None, polarity: str
     ) -> Kept:
         attribute = self._registry.canonical(attribute)
-        loose = attribute in self._loose and value is None
+        entry = self._registry.get(attribute)
+        told_how = attribute in (*self._policy.rules.scope.instruction_attributes, "constraint")
+        loose = value is None and (entry.free or attribute not in self._registry.attributes) and not told_how
         words = self._read(content if value is None else f"{content} {value}")
         instructs = attribute in self._policy.rules.scope.instruction_attributes or (
             attribute in self._loose and type_ in _TELLS_HOW
