@@ -1,7 +1,7 @@
 """The rule extractor: what a turn says that could be remembered, found by rules kept as data.
 
 How to add a rule. Put a `[[rule]]` table into a file `../lexicon/rules/<lang>_<topic>.toml` (every file of
-that folder is read, in the order of the names; `macros.toml` holds the `%NAME%` parts of patterns):
+that folder is read, in the order of the names; `macros*.toml` hold the `%NAME%` parts of patterns):
 
     [[rule]]
     id = "en.city.live"                  # unique, language first
