@@ -26,14 +26,18 @@ class Prepared:
         keys = list(names) if statement.is_insert else None
         compiled = statement.compile(dialect=dialect, column_keys=keys)
         self.sql = str(compiled)
-        self._names, order = tuple(names), getattr(compiled, "positiontup", None)
+        # A dialect adds parameters of its own (SQLite: an offset); their values stand already.
+        own = {name: value for name, value in compiled.params.items() if name not in names}
+        self._constants, self._names = tuple(own.values()), (*names, *own)
+        order = getattr(compiled, "positiontup", None)
         self._places = None if order is None else tuple(self._names.index(name) for name in order)
-        self._as_given = self._places == tuple(range(len(self._names)))
+        self._as_given = self._places == tuple(range(len(names)))
 
     def arguments(self, values: tuple[Any, ...]) -> Any:
         """The values as the dialect's driver takes them."""
         if self._as_given:
             return values
+        values += self._constants
         if self._places is None:
             return dict(zip(self._names, values, strict=True))
         return tuple(values[place] for place in self._places)
@@ -63,6 +67,12 @@ class Driver:
         self._cursor.execute(prepared.sql, prepared.arguments(values))
         row: tuple[Any, ...] | None = self._cursor.fetchone()
         return row
+
+    def all(self, prepared: Prepared, *values: Any) -> list[tuple[Any, ...]]:
+        """Every row."""
+        self._cursor.execute(prepared.sql, prepared.arguments(values))
+        rows: list[tuple[Any, ...]] = self._cursor.fetchall()
+        return rows
 
     def run(self, prepared: Prepared, *values: Any) -> None:
         """Execute for one set of values."""

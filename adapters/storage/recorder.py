@@ -15,12 +15,14 @@ from eventsourcing.application import Application
 from eventsourcing.domain import DomainEventProtocol
 from eventsourcing.persistence import (
     ApplicationRecorder,
+    EventStore,
     InfrastructureFactory,
     InfrastructureFactoryError,
     Mapper,
     Notification,
     NotSupportedError,
     ProgrammingError,
+    Recording,
     StoredEvent,
     TrackingRecorder,
 )
@@ -80,17 +82,6 @@ class PlannedAppend:
     recorded: list[RecordedEvent] = field(default_factory=list)
 
 
-class Pending:
-    """Hands the events of several appends to `Application.save` in one piece."""
-
-    def __init__(self, appends: Sequence[PlannedAppend]) -> None:
-        self.id, self._appends = "", appends
-
-    def collect_events(self) -> Sequence[DomainEventProtocol[Any]]:
-        """Every append's events, in order."""
-        return [event for append in self._appends for event in append.events]
-
-
 class EventMapper(Mapper[str]):
     """Turns events into stored ones by our codec alone; the library's transcoder is not asked."""
 
@@ -108,6 +99,24 @@ class EventMapper(Mapper[str]):
         assert isinstance(stored_event, EnvelopedEvent)
         event = self._codec.decode(stored_event.encoded)
         return PendingEvent(str(stored_event.originator_id), stored_event.originator_version, event)
+
+
+class LogEvents(EventStore[str]):
+    """The library's event store, for events that come together with their owners."""
+
+    def put(self, domain_events: Sequence[DomainEventProtocol[str]], **kwargs: Any) -> list[Recording[str]]:
+        """Encode and record the events of `appends`; what was recorded stands in each append.
+
+        Raises:
+            ProgrammingError: events without an owner, that is beside `appends`.
+        """
+        appends: Sequence[PlannedAppend] = kwargs.get("appends", ())
+        if domain_events or not appends:
+            raise ProgrammingError("save() takes appends=, which names the owner of every event")
+        encode = self.mapper.to_stored_event
+        stored = [encode(event) for append in appends for event in append.events]
+        self.recorder.insert_events(stored, appends=appends)
+        return []
 
 
 @dataclass(frozen=True, slots=True)
@@ -137,11 +146,8 @@ class LogRecorder(ApplicationRecorder):
         Raises:
             OwnerPositionConflictError: an owner's position is not the expected one.
             sqlalchemy.exc.IntegrityError: a stream has such a version already.
-            ProgrammingError: `appends` is missing, so that no owner is named.
         """
-        appends: Sequence[PlannedAppend] | None = kwargs.get("appends")
-        if appends is None:
-            raise ProgrammingError("insert_events() needs appends=, which names the owners")
+        appends: Sequence[PlannedAppend] = kwargs["appends"]
         with self._partition.database.writing() as connection:
             transaction = _Transaction(self._partition, connection, self._statements, appends)
             positions = transaction.write(stored_events)
@@ -451,6 +457,10 @@ class Log(Application[str]):
         assert isinstance(factory, LogFactory)
         factory.partition = self._partition
         return factory
+
+    def construct_event_store(self) -> LogEvents:
+        """Our event store, on the library's mapper and recorder."""
+        return LogEvents(self.mapper, self.recorder)
 
     def construct_mapper(self) -> EventMapper:
         """Our mapper; it needs the codec, which no setting can name."""

@@ -132,12 +132,12 @@ class SqliteDatabase:
         Raises:
             StoreUnavailableError: the database cannot be written, or stayed locked for too long.
         """
-        with self._lock, translating(self.where):
+        with self._lock:
             if self._writer.in_transaction():
                 yield self._writer
                 return
             self._begin_statement = "BEGIN" if deferred else "BEGIN IMMEDIATE"
-            with self.patiently(self._writer.begin):
+            with translating(self.where), self.patiently(self._writer.begin):
                 yield self._writer
 
     @contextmanager

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from datetime import datetime
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, NamedTuple, Self
 
-from sqlalchemy import Connection, Row, Select, insert, select, tuple_
+from sqlalchemy import Connection, Row, Select, bindparam, insert, select, tuple_
 from sqlalchemy.exc import IntegrityError
 
 from ...domain.errors import VerificationFailedError, WrongExpectedVersionError
@@ -19,11 +18,12 @@ from ...domain.ports import Append, Clock
 from ...domain.stream import NewEvent, RecordedEvent
 from . import tables
 from .codec import Codec, Encoded
+from .driver import Prepared, driving
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
 from .projector import InlineProjector
-from .recorder import Log, Partition, Pending, PendingEvent, PlannedAppend
+from .recorder import Log, Partition, PendingEvent, PlannedAppend
 from .sqlite import SqliteDatabase
 from .verify import LogVerifier, VerifyReport
 
@@ -44,10 +44,11 @@ _READ: Select[Any] = select(
     _event.c.key_id,
     _event.c.state,
 )
+"""Columns for `RecordedEvent`, then, from `_CODED` on, those of `Encoded`, each in its order."""
+_CODED = 5
 
 
-@dataclass(frozen=True, slots=True)
-class TrustedEvent:
+class TrustedEvent(NamedTuple):
     """A recorded event whose payload was lifted to today's shape but not validated again."""
 
     position: int
@@ -81,6 +82,13 @@ class SqlEventStore:
         self._logs = [Log(Partition(database, part, clock, projector), codec) for part in range(partitions)]
         self._group = GroupCommitWriter(self._write_units, database.where) if group_commit else None
         self._kept_policies: set[str] = set()
+        self._log_page = Prepared(
+            _READ.where(_event.c.part == bindparam("part"), _event.c.pos > bindparam("after"))
+            .order_by(_event.c.pos)
+            .limit(bindparam("size")),
+            database.dialect,
+            ["part", "after", "size"],
+        )
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -149,8 +157,9 @@ class SqlEventStore:
         query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
         query = query if topics is None else query.where(_event.c.topic.in_(topics))
         for row in self._pages(query, after_position, last):
-            if correlation_id is None or self._payload(row).get("correlation_id") == correlation_id:
-                yield self._recorded(row)
+            recorded = self._recorded(row)
+            if correlation_id is None or recorded.event.correlation_id == correlation_id:
+                yield recorded
 
     def read_log(self, part: int = 0, *, after_position: int = 0, limit: int = 1_000) -> list[RecordedEvent]:
         """A partition's events with `position > after_position`, ascending, at most `limit`."""
@@ -160,18 +169,18 @@ class SqlEventStore:
         self, part: int = 0, *, after_position: int = 0, limit: int = 1_000
     ) -> list[TrustedEvent]:
         """As `read_log`, with unvalidated payloads: for projections and rebuilds."""
-        return [
-            TrustedEvent(
-                row.pos,
-                id_to_text(row.stream_id),
-                row.stream_version,
-                from_microseconds(row.recorded_at),
-                row.topic,
-                self._payload(row),
-                row.owner_ref,
+        decode, make, trusted = self._codec.decode_trusted, Encoded._make, []
+        for row in self._log_rows(part, after_position, limit):
+            position, owner_ref, stream_id, version, recorded_at, topic, *_ = row
+            try:
+                payload = decode(make(row[_CODED:]))
+            except VerificationFailedError as error:
+                raise VerificationFailedError(error.problem, position) from error
+            at = from_microseconds(recorded_at)
+            trusted.append(
+                TrustedEvent(position, id_to_text(stream_id), version, at, topic, payload, owner_ref)
             )
-            for row in self._log_rows(part, after_position, limit)
-        ]
+        return trusted
 
     def owner_position(self, owner: Owner) -> int:
         """Position of the owner's last event; 0 for an owner without any."""
@@ -303,7 +312,7 @@ class SqlEventStore:
         try:
             with self._database.writing():
                 for part, plans in by_part.items():
-                    self._logs[part].save(Pending(plans), appends=plans)  # type: ignore[arg-type]
+                    self._logs[part].save(appends=plans)
         except IntegrityError as error:
             raise self._conflict(units, error) from error
 
@@ -335,39 +344,23 @@ class SqlEventStore:
                 return
             after = page[-1].pos
 
-    def _log_rows(self, part: int, after: int, limit: int) -> Sequence[Row[Any]]:
-        query = _READ.where(_event.c.part == part, _event.c.pos > after).order_by(_event.c.pos)
-        with self.reading() as connection:
-            return connection.execute(query.limit(limit)).all()
+    def _log_rows(self, part: int, after: int, limit: int) -> Sequence[tuple[Any, ...]]:
+        with self.reading() as connection, driving(connection) as driver:
+            return driver.all(self._log_page, part, after, limit)
 
     def _scalar(self, query: Select[tuple[Any]]) -> Any:
         with self.reading() as connection:
             return connection.execute(query).scalar()
 
-    def _payload(self, row: Row[Any]) -> Payload:
+    def _recorded(self, row: Sequence[Any]) -> RecordedEvent:
+        position, owner_ref, stream_id, version, recorded_at, *_ = row
         try:
-            return self._codec.decode_trusted(_encoded(row))
+            event = self._codec.decode(Encoded._make(row[_CODED:]))
         except VerificationFailedError as error:
-            raise VerificationFailedError(error.problem, row.pos) from error
-
-    def _recorded(self, row: Row[Any]) -> RecordedEvent:
-        try:
-            event = self._codec.decode(_encoded(row))
-        except VerificationFailedError as error:
-            raise VerificationFailedError(error.problem, row.pos) from error
-        return RecordedEvent(
-            row.pos,
-            id_to_text(row.stream_id),
-            row.stream_version,
-            from_microseconds(row.recorded_at),
-            event,
-            row.owner_ref,
-        )
+            raise VerificationFailedError(error.problem, position) from error
+        at = from_microseconds(recorded_at)
+        return RecordedEvent(position, id_to_text(stream_id), version, at, event, owner_ref)
 
 
 def _pending(events: Sequence[NewEvent]) -> list[PendingEvent]:
     return [PendingEvent(new.stream_id, new.stream_version, new.event) for new in events]
-
-
-def _encoded(row: Row[Any]) -> Encoded:
-    return Encoded(row.topic, row.schema_version, row.codec, row.key_id, row.state)

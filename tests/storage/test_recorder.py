@@ -77,7 +77,7 @@ def test_the_librarys_notification_log_is_ours(store: SqlEventStore, log: Log) -
 
 
 def test_nothing_is_recorded_without_an_owner(log: Log) -> None:
-    with pytest.raises(ProgrammingError, match="owners"):
+    with pytest.raises(ProgrammingError, match="owner"):
         log.save(PendingEvent(new_stream(), 1, task()))
 
     assert log.recorder.max_notification_id() is None
