@@ -66,9 +66,9 @@ class Changes:
     decisions: list[DecisionRow] = field(default_factory=list)
     strikes: list[Strike] = field(default_factory=list)
     turns: list[TurnRow] = field(default_factory=list)
-    batches: list[BatchRow] = field(default_factory=list)
     batches_closed: list[tuple[str, int, int]] = field(default_factory=list)
     """Batch, position and number of events written, for batches stored earlier."""
+    batches: list[BatchRow] = field(default_factory=list)
     erased: list[str] = field(default_factory=list)
     folded: dict[str, Memory] = field(default_factory=dict)
     """The memories after the events, for whoever folds the next ones."""

@@ -84,10 +84,10 @@ class RowWriter:
             ],
         )
         self._turns.write(connection, [(ref, row) for ref, c in changes for row in c.turns])
-        self._batches.write(connection, [(ref, row) for ref, c in changes for row in c.batches])
         self._close_batch.run(
             connection, [(ref, *closing) for ref, c in changes for closing in c.batches_closed]
         )
+        self._batches.write(connection, [(ref, row) for ref, c in changes for row in c.batches])
         erased = [(ref, memory_id) for ref, c in changes for memory_id in c.erased]
         for statement in self._erase:
             statement.run(connection, erased)
