@@ -73,15 +73,26 @@ def slot_of_value(case: Case, said: Statement) -> str:
 
 def _holding_former(case: Case) -> Memory | None:
     """For a change said as a change: the memory that holds the value which is no longer so."""
-    former = case.candidate.former_value
-    if former is None or case.single:
+    if case.single:
         return None
-    folded = fold_value(former)
+    former = case.candidate.former_value
     for memory, version in case.siblings:
-        now = version.statement
-        if _reaches(case, version) and folded == fold_value(now.value or now.content):
+        value = fold_value(version.statement.value or version.statement.content)
+        wanted = fold_value(former) if former is not None else _value_denied(case, value)
+        if _reaches(case, version) and wanted == value:
             return memory
     return None
+
+
+def _value_denied(case: Case, value: str) -> str | None:
+    """The value itself where the words that change or correct something speak of it; else None."""
+    candidate = case.candidate
+    if candidate.intent not in ("change", "correct") and not candidate.has("correction"):
+        return None
+    if not value or value == case.slot().value:
+        return None
+    quoted = fold_value("".join(quote for item in candidate.evidence for quote in item.quotes))
+    return value if value in quoted else None
 
 
 def _by_words(case: Case) -> Memory | None:
@@ -121,7 +132,7 @@ def _about(case: Case, memory: Memory, version: Version) -> Decision:
         return _repeated(case, memory, version, said)
     if _is_past(case, now):
         return _late(case, memory, said)
-    if case.candidate.intent == "correct":
+    if _corrects(case):
         return _corrected(case, memory, version, said)
     said = said.model_copy(update={"valid_from": _begin(case, now)})
     turned = sameness == "other_polarity" or _relation(case, memory) == "opposite"
@@ -141,7 +152,8 @@ def _relation(case: Case, memory: Memory) -> str | None:
 
 
 def _is_repetition(case: Case, memory: Memory) -> bool:
-    return _relation(case, memory) in ("same", "paraphrase") and not case.single
+    told_by_words = not case.single or (memory.current is not None and memory.current.statement.value is None)
+    return told_by_words and _relation(case, memory) in ("same", "paraphrase")
 
 
 def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> Decision:
@@ -180,6 +192,12 @@ def _corrected(case: Case, memory: Memory, version: Version, said: Statement) ->
     return _update(case, "corrected", "relation.correct", memory, "correct", corrected, wrong)
 
 
+def _corrects(case: Case) -> bool:
+    """Whether the words say that it was never so, rather than that it changed."""
+    candidate = case.candidate
+    return candidate.intent == "correct" or (candidate.intent == "assert" and candidate.has("correction"))
+
+
 def _kept_end(said: Statement, wrong: Statement) -> End:
     return wrong.end if said.end.kind in ("never", "date") else said.end
 
@@ -210,7 +228,7 @@ def _is_past(case: Case, now: Statement | None = None) -> bool:
     if case.candidate.intent == "late":
         return True
     time = case.candidate.time
-    if case.candidate.intent == "correct":
+    if _corrects(case):
         return False
     if time is not None and time.end is not None and time.end <= case.context.said_at:
         return True

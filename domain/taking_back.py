@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from .case import Case
-from .decision import Decision, EndMemory
+from .decision import Command, Decision, EndMemory, UpdateMemory
 from .memory import Memory
 
 PREVIOUS_TURN = "previous_turn"
@@ -20,6 +20,9 @@ def take_back(case: Case) -> Decision | None:
     meant = _meant(case)
     if not meant:
         return case.skip("nothing_to_retract", "retract.nothing")
+    restored = [_restore(case, memory) for memory in meant] if _is_previous_turn(case) else []
+    if any(restored):
+        return _back_to_former(case, meant, restored)
     kind = "ended" if candidate.intent == "end" else "retracted"
     commands = [
         EndMemory(memory.memory_id, "ended", _end(case, memory), "user_ended")
@@ -31,7 +34,7 @@ def take_back(case: Case) -> Decision | None:
 
 
 def _meant(case: Case) -> Sequence[Memory]:
-    if any(s.kind == "retraction" and s.value == PREVIOUS_TURN for s in case.candidate.signals):
+    if _is_previous_turn(case):
         return _of_previous_turn(case)
     if case.candidate.target_id is not None:
         memory = case.state.memories.get(case.candidate.target_id)
@@ -43,6 +46,36 @@ def _meant(case: Case) -> Sequence[Memory]:
     ]
     standing = [memory for memory in named if case.stands(memory)]
     return standing if case.candidate.has("everything") else standing[:1]
+
+
+def _is_previous_turn(case: Case) -> bool:
+    return any(s.kind == "retraction" and s.value == PREVIOUS_TURN for s in case.candidate.signals)
+
+
+def _restore(case: Case, memory: Memory) -> UpdateMemory | None:
+    """For a turn that only gave a memory another version: what it said before, in that place."""
+    version = memory.current
+    if version is None:
+        return None
+    turn = version.statement.provenance.turn_id
+    former = [v for v in memory.versions[: version.number - 1] if v.in_force and v.kind != "late"]
+    former = [v for v in former if v.statement.provenance.turn_id != turn]
+    if not former:
+        return None
+    before = former[-1].statement.model_copy(update={"valid_from": version.statement.valid_from})
+    return UpdateMemory(memory.memory_id, "correct", before, version.number, (former[-1].entry.ref,))
+
+
+def _back_to_former(
+    case: Case, meant: Sequence[Memory], restored: Sequence[UpdateMemory | None]
+) -> Decision:
+    at = case.context.said_at
+    commands: list[Command] = [
+        update or EndMemory(memory.memory_id, "retracted", at, "user_retracted")
+        for memory, update in zip(meant, restored, strict=True)
+    ]
+    target = meant[0].memory_id
+    return case.accept("DELETE", "user_retracted", "retract.former_value", commands, target=target)
 
 
 def _of_previous_turn(case: Case) -> Sequence[Memory]:

@@ -104,7 +104,7 @@ def compare(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found
     """Whether the memory says the same, the opposite, a part of it, or the same matter less well."""
     if said.single:
         if _tells_of(said, kept):
-            return "covers", 0.9
+            return ("paraphrase", 0.9) if kept.loose and _holds_value(said, kept) else ("covers", 0.9)
         return alike(said, kept, scope, rules) if kept.loose else None
     if kept.loose or (said.attitude and kept.attitude):
         found = by_value(said, kept)
@@ -167,6 +167,13 @@ def _repeats(said: Said, kept: Kept, rules: RelationRules, *, tells_how: bool) -
     adds = bool(said.words.terms - held.terms) and bool(said.quoted.terms - held.terms)
     likeness = max(said.words.likeness(held), said.quoted.likeness(held))
     return likeness >= rules.paraphrase and not (tells_how and adds)
+
+
+def _holds_value(said: Said, kept: Kept) -> bool:
+    """Whether loose words on the candidate's attribute tell its value: its numbers, or its words."""
+    if said.words.numbers or kept.words.numbers:
+        return said.words.numbers == kept.words.numbers
+    return bool(said.value.terms) and said.value.terms <= kept.words.terms
 
 
 def _tells_of(said: Said, kept: Kept) -> bool:

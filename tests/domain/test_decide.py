@@ -439,6 +439,53 @@ def test_what_was_just_said_is_taken_back() -> None:
     assert story.contents == ["用户住在成都"]
 
 
+def test_taking_back_a_change_brings_the_former_value_back() -> None:
+    story = Story()
+    story.decide(candidate("用户住在成都", attribute="city", value="成都"), session="s0")
+    story.decide(candidate("用户住在重庆", attribute="city", value="重庆", intent="change"))
+
+    story.decide(candidate("别记", "retraction=previous_turn", kind="retraction", intent="retract"))
+
+    [memory] = story.state.active()
+    assert story.contents == ["用户住在成都"]
+    assert [v.kind for v in memory.versions] == ["create", "replace", "correct"]
+
+
+def test_what_another_session_said_is_not_just_said() -> None:
+    story = Story()
+    story.decide(candidate("用户住在成都", attribute="city", value="成都"), session="s0")
+
+    decision = story.decide(
+        candidate("别记", "retraction=previous_turn", kind="retraction", intent="retract")
+    )
+
+    assert decision.reason == "nothing_to_retract"
+
+
+def test_a_correction_replaces_the_value_that_it_denies() -> None:
+    story = Story()
+    old = story.given("用户的女儿叫小雨", "child", "小雨")
+    story.given("用户的儿子叫大壮", "child", "大壮")
+
+    decision = story.decide(
+        candidate(
+            "用户的女儿叫小语", "correction", attribute="child", value="小语", quote="我女儿叫小语，不是小雨"
+        )
+    )
+
+    assert (decision.action, decision.target) == ("UPDATE", old)
+    assert story.contents == ["用户的女儿叫小语", "用户的儿子叫大壮"]
+
+
+def test_a_date_in_other_words_is_no_change() -> None:
+    story = Story()
+    kept = story.given("用户的生日是6月1日", kind="important_fact")
+
+    decision = story.decide(candidate("用户生日是6月1号", attribute="birthday", value="06-01"))
+
+    assert (decision.outcome, decision.target) == ("confirmed", kept)
+
+
 # --- scope -------------------------------------------------------------------------------------------
 
 
