@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
@@ -12,7 +14,9 @@ from types import TracebackType
 from typing import Literal, Self
 
 from .adapters.storage import SqlEventStore, UuidSevenIds, VerifyReport, open_store
+from .adapters.storage.dump import cells
 from .adapters.storage.views import RebuildReport, SqlViews, ViewProjector, rebuild
+from .application.evaluation import Evaluation, evaluate_files
 from .domain.candidate import Candidate
 from .domain.errors import InvalidInputError, NotFoundError
 from .domain.policy import Policy
@@ -168,6 +172,45 @@ def offline_gate() -> Gate:
         normalise=normalise_judgement,
         relations_of=WordRelations,
     )
+
+
+def evaluate(
+    paths: Iterable[str | Path],
+    *,
+    gate: Gate | None = None,
+    policy_file: str | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Evaluation:
+    """Play the golden cases of the files in stores in memory, and judge what the gate did.
+
+    Args:
+        paths: Files of cases, one JSON object a line; docs/quality.md says what the fields mean.
+        gate: Stations of the gate in place of the offline ones.
+        policy_file: A policy in place of the one that comes with the package.
+        progress: Called after each case with the number of cases played, and of all.
+
+    Raises:
+        InvalidInputError: a file is malformed; names file, line and field.
+    """
+
+    @contextmanager
+    def open_store(clock: Clock) -> Iterator[_Searchable]:
+        with Memstrata.open("sqlite://", clock=clock, policy_file=policy_file, gate=gate) as memory:
+            yield _Searchable(memory)
+
+    return evaluate_files(paths, open_store, progress=progress)
+
+
+@dataclass(frozen=True, slots=True)
+class _Searchable:
+    """A store whose tables can be looked through."""
+
+    memory: Memstrata
+
+    def cells(self) -> Iterator[str | bytes]:
+        """All that stands in any column of any table."""
+        with self.memory.store.reading() as connection:
+            yield from cells(connection)
 
 
 def value_of(content: str, attribute: str) -> str | None:

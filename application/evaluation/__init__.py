@@ -8,7 +8,7 @@ from pathlib import Path
 from .cases import Case, Located, parse_case, read_cases
 from .judging import Verdict, judge
 from .rates import RATES, Evaluation
-from .running import CaseClock, OpenStore, Played, Remembering, Store, play
+from .running import CaseClock, OpenStore, Played, Remembering, Store, looks_everywhere, play
 
 __all__ = [
     "RATES",
@@ -33,7 +33,7 @@ __all__ = [
 def evaluate_files(
     paths: Iterable[str | Path], open_store: OpenStore, *, progress: Callable[[int, int], None] | None = None
 ) -> Evaluation:
-    """Play and judge every case of the files, each in a store of its own.
+    """Play and judge every case of the files, each as an owner of its own.
 
     Args:
         paths: Files of cases, one JSON object a line.
@@ -51,9 +51,20 @@ def evaluate(
 ) -> Evaluation:
     """Play and judge the cases in their order."""
     listed = list(cases)
-    verdicts = []
-    for number, located in enumerate(listed, start=1):
-        verdicts.append(judge(play(located, open_store)))
-        if progress is not None:
-            progress(number, len(listed))
+    verdicts: list[Verdict] = []
+    clock = CaseClock()
+    with open_store(clock) as shared:
+        for number, located in enumerate(listed, start=1):
+            if looks_everywhere(located.case):
+                verdicts.append(_alone(located, open_store))
+            else:
+                verdicts.append(judge(play(located, shared, clock)))
+            if progress is not None:
+                progress(number, len(listed))
     return Evaluation(tuple(verdicts))
+
+
+def _alone(located: Located, open_store: OpenStore) -> Verdict:
+    clock = CaseClock()
+    with open_store(clock) as store:
+        return judge(play(located, store, clock))

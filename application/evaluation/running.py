@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from ...domain.errors import InvalidInputError
 from ...domain.expiry import End
@@ -21,11 +21,8 @@ from ...domain.values import Polarity
 from ...projections.ports import Listed
 from ..importing import ImportedMemory
 from ..reports import BatchReport, IngestReport, TurnReport
-from .cases import Case, GivenMemory, Located, SessionState, scope_named
+from .cases import DEFAULT_NOW, Case, CaseTurn, GivenMemory, Located, SessionState, scope_named
 
-Result = TypeVar("Result")
-
-OWNER = Owner(tenant="eval", user="case")
 SESSION = "case"
 STEP = timedelta(minutes=1)
 GIVEN_BEFORE = timedelta(days=1)
@@ -49,7 +46,7 @@ class Remembering(Protocol):
 
 
 class Store(Protocol):
-    """A fresh store for one case."""
+    """A store that cases are played in."""
 
     @property
     def memory(self) -> Remembering:
@@ -66,8 +63,8 @@ OpenStore = Callable[[Clock], AbstractContextManager[Store]]
 class CaseClock:
     """The clock of a case: it stands still until it is set."""
 
-    def __init__(self, start: datetime) -> None:
-        self.time = start
+    def __init__(self) -> None:
+        self.time = datetime.fromisoformat(DEFAULT_NOW)
 
     def now(self) -> datetime:
         """The time that it was set to."""
@@ -107,56 +104,53 @@ class Played:
     cells: Sequence[str | bytes] = ()
 
 
-def play(located: Located, open_store: OpenStore) -> Played:
-    """Play a case in a store of its own.
+def looks_everywhere(case: Case) -> bool:
+    """Whether the case names strings that may stand nowhere in its store."""
+    return bool(case.expect.absent) and case.expect.absent_in is None
+
+
+def play(located: Located, store: Store, clock: CaseClock) -> Played:
+    """Play a case, as an owner of its own.
+
+    Cases share nothing but the store's log, so that they may follow one another in one store; a case
+    that looks everywhere needs a fresh one, else it would find what others have written.
 
     Raises:
         InvalidInputError: a turn or a given memory cannot be taken; names file, line and field.
     """
-    case = located.case
-    clock = CaseClock(case.now - GIVEN_BEFORE)
-    with open_store(clock) as store:
-        state = case.given.session
-        memories = [_imported(memory, state) for memory in case.given.memories]
-        ids = _taken(lambda: store.memory.import_memories(OWNER, memories), located, "given").memories
-        before: View = {}
-        report: TurnReport | None = None
-        for number, said in enumerate(case.turns):
-            state = state.changed_by(said.session)
-            clock.time = case.now + number * STEP
-            before = view_of(store.memory, clock.time)
-            turn = Turn(
-                user=said.user,
-                assistant=said.assistant,
-                session=SESSION,
-                at=clock.time,
-                task_id=state.task_id,
-                task=state.task,
-                project=state.project,
-                recent_tasks=state.recent_tasks,
-                allow_extraction=said.allow_extraction,
-            )
-            report = _take_in(store.memory, turn, located, number)
-        assert report is not None, "a case has a turn"
-        searched = bool(case.expect.absent) and case.expect.absent_in is None
-        return Played(
-            case,
-            dict(zip([memory.id for memory in case.given.memories], ids, strict=True)),
-            before,
-            view_of(store.memory, clock.time),
-            report,
-            [text for event in store.memory.log(OWNER) for text in texts_in(event.event.model_dump())]
-            if searched
-            else (),
-            list(store.cells()) if searched else (),
-        )
+    case, memory = located.case, store.memory
+    owner = Owner(tenant="eval", user=case.id)
+    clock.time = case.now - GIVEN_BEFORE
+    state = case.given.session
+    imported = [_imported(given, state) for given in case.given.memories]
+    with _naming(located, "given"):
+        ids = memory.import_memories(owner, imported).memories
+    before: View = {}
+    report: TurnReport | None = None
+    for number, said in enumerate(case.turns):
+        state = state.changed_by(said.session)
+        clock.time = case.now + number * STEP
+        before = view_of(memory, owner, clock.time)
+        with _naming(located, f"turns.{number}"):
+            report = memory.ingest(owner, [_turn(said, state, clock.time)]).turns[0]
+    assert report is not None, "a case has a turn"
+    everywhere = looks_everywhere(case)
+    return Played(
+        case,
+        dict(zip([given.id for given in case.given.memories], ids, strict=True)),
+        before,
+        view_of(memory, owner, clock.time),
+        report,
+        _texts_of_events(memory, owner) if everywhere else (),
+        list(store.cells()) if everywhere else (),
+    )
 
 
-def view_of(memory: Remembering, now: datetime) -> View:
+def view_of(memory: Remembering, owner: Owner, now: datetime) -> View:
     """The active memories whose date, if they have one, is not past; those that begin later too."""
     return {
         listed.memory.memory_id: listed.statement
-        for listed in memory.by_status(OWNER, "active")
+        for listed in memory.by_status(owner, "active")
         if listed.statement is not None and (listed.statement.end.at is None or listed.statement.end.at > now)
     }
 
@@ -198,14 +192,29 @@ def _imported(memory: GivenMemory, state: SessionState) -> ImportedMemory:
     )
 
 
-def _take_in(memory: Remembering, turn: Turn, located: Located, number: int) -> TurnReport:
-    report = _taken(lambda: memory.ingest(OWNER, [turn]), located, f"turns.{number}")
-    return report.turns[0]
+def _turn(said: CaseTurn, state: SessionState, at: datetime) -> Turn:
+    return Turn(
+        user=said.user,
+        assistant=said.assistant,
+        session=SESSION,
+        at=at,
+        task_id=state.task_id,
+        task=state.task,
+        project=state.project,
+        recent_tasks=state.recent_tasks,
+        allow_extraction=said.allow_extraction,
+    )
 
 
-def _taken(act: Callable[[], Result], located: Located, field: str) -> Result:
+def _texts_of_events(memory: Remembering, owner: Owner) -> list[str]:
+    return [text for event in memory.log(owner) for text in texts_in(event.event.model_dump())]
+
+
+@contextmanager
+def _naming(located: Located, field: str) -> Iterator[None]:
+    """Let an error about what was handed over say where in the file that stands."""
     try:
-        return act()
+        yield
     except InvalidInputError as error:
         where = f"{located.where}: {field}.{error.field}"
         raise InvalidInputError(where, error.problem, error.next_step) from error
