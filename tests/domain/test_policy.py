@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import json
+import re
+from pathlib import Path
 from typing import Any, cast
 
 import pytest
@@ -117,3 +119,17 @@ def test_every_word_list_of_the_gate_is_in_the_fingerprint() -> None:
 
     assert {"t2s.tsv", "secrets.toml"} <= set(lexicons)
     assert all(len(digest) == 64 for digest in lexicons.values())
+
+
+def test_every_rule_and_reason_is_explained_in_the_documents(repository_root: Path) -> None:
+    explained = set(re.findall(r"`([a-z_.…]+)`", (repository_root / "docs/policy.md").read_text("utf-8")))
+    source = "".join(
+        (repository_root / f"domain/{name}.py").read_text("utf-8")
+        for name in ("admission", "repetition", "taking_back", "settling", "decide")
+    )
+    pairs = re.findall(r'"([a-z_]+)",\s+"((?:[a-z_]+)\.(?:[a-z_]+))"', source)
+    assert len(pairs) > 25
+
+    missing = {word for reason, rule in pairs for word in (reason, rule) if word not in explained}
+
+    assert not missing - {"SKIP", "refused"}
