@@ -14,6 +14,7 @@ from ..domain.errors import InvalidInputError, RefusedError
 from ..domain.events import BatchClosed, BatchOpened
 from ..domain.evidence import Evidence
 from ..domain.expiry import NEVER, End
+from ..domain.given import Given
 from ..domain.judgement import Category
 from ..domain.memory import is_placeholder
 from ..domain.owner import Owner
@@ -23,7 +24,7 @@ from ..domain.ports import Clock
 from ..domain.scope import GLOBAL, Scope
 from ..domain.statement import Provenance, Statement
 from ..domain.turn import TurnContext
-from ..domain.values import MemoryType, Moment, Polarity, Value
+from ..domain.values import MemoryType, Moment, Polarity
 from ..domain.zone import fixed_zone_name
 from ..pipeline.keywords import KeyWordReader
 from ..pipeline.secrets import find_secrets, mask
@@ -61,13 +62,16 @@ _NATURES: dict[MemoryType, _Nature] = {
 }
 
 
-class ImportedMemory(Value):
+class ImportedMemory(Given):
     """One memory to take over.
 
     What is None is filled in: `type` by the attribute (a stage of a long process is a `state`, all
     else an `important_fact`), `attribute` by the type (free text), `polarity` by the words,
     `confidence` by the policy for attestations, `valid_from` by the time of the import, `end` by the
     scope (`task_finished` for a task) and for states by their process.
+
+    Raises:
+        InvalidInputError: a field is missing, unknown or of the wrong kind; the first one is named.
     """
 
     content: str = Field(min_length=1)

@@ -15,18 +15,22 @@ from .events import (
     RolledBack,
     Updated,
 )
+from .given import Given
 from .stream import RecordedEvent
 from .turn import TurnContext
-from .values import Moment, Value
+from .values import Moment
 
 
-class Selector(Value):
+class Selector(Given):
     """Picks events; several criteria must all hold.
 
     `memory` with `after_version` picks what followed that chain version of one memory. `since` and
     `until` bound `recorded_at`, half-open. `batch` picks all that one batch wrote, undos included;
     every other criterion passes over `RolledBack` and tombstones. What people did is picked only
     by `actor`, `memory` or `batch`.
+
+    Raises:
+        InvalidInputError: a criterion is unknown or of the wrong kind.
     """
 
     memory: str | None = None

@@ -6,6 +6,7 @@ from typing import Literal
 
 from pydantic import Field
 
+from .given import Given
 from .scope import Reach
 from .values import Moment, Value
 
@@ -17,11 +18,14 @@ class ContextItem(Value):
     text: str
 
 
-class Turn(Value):
+class Turn(Given):
     """One user message, the agent's reply (None while there is none) and where it was said.
 
     `at` is when it was said; None means now, by the store's clock. `tz` is an IANA zone in which
     days begin for this user; None means the offset of `at`.
+
+    Raises:
+        InvalidInputError: a field is missing, unknown or of the wrong kind; the first one is named.
     """
 
     user: str

@@ -7,27 +7,12 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
-from pydantic import ValidationError
-
+from ...domain.errors import InvalidInputError
 from ...domain.turn import Turn
 
 TURN_FIELDS = tuple(Turn.model_fields)
 
 _EXAMPLE = "2026-10-08T09:30:00+08:00"
-
-_PLAIN = {
-    "missing": "is missing",
-    "string_type": "is no text",
-    "string_too_short": "is empty",
-    "string_too_long": "is too long",
-    "bool_type": "is neither true nor false",
-    "bool_parsing": "is neither true nor false",
-    "tuple_type": "is no list",
-    "model_type": "is no object",
-    "literal_error": "is none of the known words",
-    "extra_forbidden": "is an unknown field",
-}
-"""What the kinds of pydantic's errors mean to somebody who wrote a file."""
 
 
 class UnreadableError(ValueError):
@@ -65,10 +50,8 @@ def turn_from(fields: Mapping[str, object], defaults: Defaults) -> Turn:
         raise UnreadableError("allow_extraction: is neither true nor false")
     try:
         return Turn.model_validate(given)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        path = ".".join(str(part) for part in first["loc"])
-        raise UnreadableError(f"{path}: {_PLAIN.get(first['type'], first['msg'])}") from error
+    except InvalidInputError as error:
+        raise UnreadableError(f"{error.field}: {error.problem}") from error
 
 
 def refuse_unknown(fields: Mapping[str, object], known: Collection[str]) -> None:
