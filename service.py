@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from .application.explain import Why, explain
+from .application.given import check_moments, check_not_ahead, check_texts, clean
 from .application.importing import ImportedMemory, Importing
 from .application.ingest import Ingest, Progress
 from .application.owners import OwnerStates, Writer
@@ -104,8 +105,10 @@ class MemoryService:
             TurnEditedError: the same turn came before with another text; pass `revise`.
             StoreUnavailableError: what was acknowledged stands, the rest is not written.
         """
+        named = self._owner(owner)
+        check_texts(actor=actor)
         return self._ingest.ingest(
-            self._owner(owner),
+            named,
             turns,
             actor=actor,
             revise=revise,
@@ -135,7 +138,9 @@ class MemoryService:
         Raises:
             InvalidInputError: a content is empty, a placeholder or no valid text; nothing is written.
         """
-        return self._importing.take_over(self._owner(owner), memories, actor=actor, reason=reason)
+        named = self._owner(owner)
+        check_texts(actor=actor)
+        return self._importing.take_over(named, memories, actor=actor, reason=clean("reason", reason))
 
     # --- reading ---------------------------------------------------------------------------------
 
@@ -158,6 +163,7 @@ class MemoryService:
             limit: At most so many.
         """
         named = self._owner(owner)
+        check_moments(valid_at=valid_at)
         moment = valid_at or (as_of if isinstance(as_of, datetime) else None) or self._clock.now()
         return self._views.memories(
             named, valid_at=moment, as_of=self._position(named, as_of), scope=scope, limit=limit
@@ -284,47 +290,62 @@ class MemoryService:
     ) -> BatchReport:
         """A person says that it is right: what is held becomes active."""
         named = self._owner(owner)
-        return self._people.confirm(named, self.resolve(named, memory_id), actor=actor, note=note)
+        check_texts(actor=actor)
+        full, said = self.resolve(named, memory_id), clean("note", note)
+        return self._people.confirm(named, full, actor=actor, note=said)
 
     def reject(
         self, owner: OwnerName, memory_id: str, *, actor: str = "operator:api", note: str = ""
     ) -> BatchReport:
         """A person turns down what is held."""
         named = self._owner(owner)
-        return self._people.reject(named, self.resolve(named, memory_id), actor=actor, note=note)
+        check_texts(actor=actor)
+        full, said = self.resolve(named, memory_id), clean("note", note)
+        return self._people.reject(named, full, actor=actor, note=said)
 
     def correct(
         self, owner: OwnerName, memory_id: str, content: str, *, actor: str = "operator:api"
     ) -> BatchReport:
         """A person says what is right: it never was as remembered."""
         named = self._owner(owner)
-        return self._people.correct(named, self.resolve(named, memory_id), content, actor=actor)
+        check_texts(actor=actor)
+        full, said = self.resolve(named, memory_id), clean("content", content)
+        return self._people.correct(named, full, said, actor=actor)
 
     def forget(
         self, owner: OwnerName, memory_id: str, *, actor: str = "operator:api", note: str = ""
     ) -> BatchReport:
         """A person ends a memory from now on; its history stays."""
         named = self._owner(owner)
-        return self._people.forget(named, self.resolve(named, memory_id), actor=actor, note=note)
+        check_texts(actor=actor)
+        full, said = self.resolve(named, memory_id), clean("note", note)
+        return self._people.forget(named, full, actor=actor, note=said)
 
     def pin(
         self, owner: OwnerName, memory_id: str, *, pinned: bool = True, actor: str = "operator:api"
     ) -> BatchReport:
         """A person keeps a memory in front, or no longer."""
         named = self._owner(owner)
+        check_texts(actor=actor)
         return self._people.pin(named, self.resolve(named, memory_id), actor=actor, pinned=pinned)
 
     def finish_task(
         self, owner: OwnerName, task_id: str, *, actor: str = "user", at: datetime | None = None
     ) -> BatchReport:
         """A task is over: what held for it only ends. Finishing twice writes nothing."""
-        return self._people.finish_task(self._owner(owner), task_id, actor=actor, at=at)
+        named = self._owner(owner)
+        check_texts(actor=actor, task_id=task_id)
+        check_not_ahead("at", at, self._clock.now())
+        return self._people.finish_task(named, task_id, actor=actor, at=at)
 
     def start_task(
         self, owner: OwnerName, task_id: str, *, actor: str = "user", at: datetime | None = None
     ) -> BatchReport:
         """A task begins, or begins again. Starting twice writes nothing."""
-        return self._people.start_task(self._owner(owner), task_id, actor=actor, at=at)
+        named = self._owner(owner)
+        check_texts(actor=actor, task_id=task_id)
+        check_not_ahead("at", at, self._clock.now())
+        return self._people.start_task(named, task_id, actor=actor, at=at)
 
     # --- undo ------------------------------------------------------------------------------------
 
@@ -349,7 +370,8 @@ class MemoryService:
         Raises:
             ConflictError: what it would do has changed since; plan it again.
         """
-        return self._undo.apply(self._owner(owner), plan, actor=actor, reason=reason)
+        check_texts(actor=actor)
+        return self._undo.apply(self._owner(owner), plan, actor=actor, reason=clean("reason", reason))
 
     # --- inside ----------------------------------------------------------------------------------
 
@@ -361,4 +383,5 @@ class MemoryService:
         return Owner.parse(owner)
 
     def _position(self, owner: Owner, as_of: int | datetime | None) -> int | None:
+        check_moments(as_of=as_of)
         return self._store.position_at(owner, as_of) if isinstance(as_of, datetime) else as_of

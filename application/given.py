@@ -5,6 +5,8 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..domain.errors import InvalidInputError
+from ..pipeline.prepare import AHEAD
+from ..pipeline.secrets import find_secrets, mask
 from ..pipeline.text import check_text
 
 
@@ -31,3 +33,28 @@ def check_texts(**texts: str) -> None:
         problem = check_text(text)
         if problem is not None:
             raise InvalidInputError(name, f"holds a {problem.replace('_', ' ')}", "send valid Unicode")
+
+
+def check_not_ahead(name: str, moment: datetime | None, now: datetime) -> None:
+    """Refuse a time that is later than now, by more than clocks differ.
+
+    Raises:
+        InvalidInputError: it is, or it has no offset from UTC.
+    """
+    check_moments(**{name: moment})
+    if moment is not None and moment > now + AHEAD:
+        raise InvalidInputError(
+            name,
+            f"{moment.isoformat()} is later than now ({now.isoformat(timespec='seconds')})",
+            "give the time at which it happened, or leave it out for now",
+        )
+
+
+def clean(name: str, text: str) -> str:
+    """What a person wrote, with its secrets masked.
+
+    Raises:
+        InvalidInputError: see `check_texts`.
+    """
+    check_texts(**{name: text})
+    return mask(text, find_secrets(text))

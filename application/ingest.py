@@ -30,6 +30,10 @@ GROUP = 64
 HISTORY = 6
 """Turns of a session that later turns may refer to."""
 
+REFERABLE = 4_000
+"""Code points of a former turn that later turns may refer to: a pasted document is not looked through
+again with each message that follows it."""
+
 SESSIONS = 1_024
 """Live sessions whose last turns are kept at hand, the least recently used goes first."""
 
@@ -65,7 +69,7 @@ class RecentTurns:
             if kept is not None:
                 return tuple(kept)
         rows = self._views.turns(owner, session=session, limit=HISTORY)
-        found = deque(((row.turn_id, row.text) for row in rows if row.text), maxlen=HISTORY)
+        found = deque(((row.turn_id, row.text[:REFERABLE]) for row in rows if row.text), maxlen=HISTORY)
         with self._lock:
             return tuple(self._kept.setdefault((owner, session), found))
 
@@ -75,7 +79,7 @@ class RecentTurns:
         with self._lock:
             kept = self._kept.setdefault((owner, session), deque(maxlen=HISTORY))
             if turn_id not in [known for known, _ in kept]:
-                kept.append((turn_id, text))
+                kept.append((turn_id, text[:REFERABLE]))
             self._kept.move_to_end((owner, session))
             while len(self._kept) > SESSIONS:
                 self._kept.popitem(last=False)
