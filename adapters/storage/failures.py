@@ -26,6 +26,10 @@ _SQLITE = {
 }
 
 
+class StoreBusyError(StoreUnavailableError):
+    """Another program holds the lock: worth another try."""
+
+
 def sqlite_code(error: DBAPIError) -> str:
     """SQLite's name of the error, "" when it has none."""
     return str(getattr(error.orig, "sqlite_errorname", ""))
@@ -41,7 +45,8 @@ def translate(error: DBAPIError, where: str) -> StoreUnavailableError | None:
     code = sqlite_code(error)
     for name, (problem, next_step) in _SQLITE.items():
         if code.startswith(name):
-            return StoreUnavailableError(where, problem, next_step)
+            kind = StoreBusyError if is_busy(error) else StoreUnavailableError
+            return kind(where, problem, next_step)
     return None
 
 

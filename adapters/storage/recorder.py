@@ -138,7 +138,7 @@ class LogRecorder(ApplicationRecorder):
 
     def __init__(self, partition: Partition) -> None:
         self._partition = partition
-        self._statements = _Statements(partition.database.dialect)
+        self._statements = AppendStatements(partition.database.dialect)
 
     def insert_events(self, stored_events: Sequence[StoredEvent], **kwargs: Any) -> Sequence[int]:
         """Append the events of `appends`, which must be those of `stored_events`, in order.
@@ -219,7 +219,7 @@ _CHUNK = 500
 """Values in one IN: every database takes as many."""
 
 
-class _Statements:
+class AppendStatements:
     """What an append says to the database, rendered once."""
 
     def __init__(self, dialect: Dialect) -> None:
@@ -303,7 +303,7 @@ class _Transaction:
         self,
         partition: Partition,
         connection: Connection,
-        statements: _Statements,
+        statements: AppendStatements,
         appends: Sequence[PlannedAppend],
     ) -> None:
         self._partition, self._connection, self._statements = partition, connection, statements

@@ -20,7 +20,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from .driver import driving
-from .failures import is_busy, translating
+from .failures import StoreBusyError, is_busy, translating
 
 Durability = Literal["full", "fast"]
 """`full`: an acknowledged append survives a power cut. `fast`: it survives a crash of the program."""
@@ -156,8 +156,9 @@ class SqliteDatabase:
         while True:
             try:
                 return action()
-            except DBAPIError as error:
-                if not is_busy(error) or time.monotonic() >= deadline:
+            except (DBAPIError, StoreBusyError) as error:
+                busy = isinstance(error, StoreBusyError) or is_busy(error)
+                if not busy or time.monotonic() >= deadline:
                     raise
                 time.sleep(0.005)
 

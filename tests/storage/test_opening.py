@@ -95,6 +95,12 @@ def test_a_store_in_memory_is_gone_when_it_is_closed(clock: ManualClock) -> None
         assert everything(store) == []
 
 
+def test_closing_twice_is_no_error(path: Path, clock: ManualClock) -> None:
+    store = open_store(str(path), clock=clock, group_commit=True)
+    store.close()
+    store.close()
+
+
 @pytest.mark.parametrize(
     "url",
     ["postgresql://kim:secret@db/x", "oracle://x", "sqlite://host/x.db", "", "sqlite:///", "sqlite:///x?a=b"],

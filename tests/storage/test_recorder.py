@@ -1,6 +1,9 @@
 """The recorder under eventsourcing's own classes, and the inline projections in its transaction."""
 
+import sqlite3
+import threading
 from collections.abc import Iterator, Sequence
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -172,6 +175,20 @@ def test_a_projection_gets_its_tables_in_a_store_that_is_older(
     with open_store(str(path), clock=clock, projector=projector) as later:
         later.append(append(LIN, 0, *run_of(new_stream(), 1, task())))
         assert len(rows(later)) == 1
+
+
+def test_missing_tables_wait_for_another_process(
+    store: SqlEventStore, path: Path, clock: ManualClock, projector: Seen
+) -> None:
+    with closing(sqlite3.connect(path, isolation_level=None, check_same_thread=False)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        other.execute("INSERT INTO meta VALUES ('note', 'x')")  # what the opener looked at is now old
+        release = threading.Timer(0.3, other.commit)
+        release.start()
+
+        with open_store(str(path), clock=clock, projector=projector, patience=10) as later:
+            assert rows(later) == []
+        release.join()
 
 
 def test_opening_waits_for_nobody_when_no_table_is_missing(
