@@ -98,7 +98,7 @@ def _value_denied(case: Case, value: str) -> str | None:
 def _by_words(case: Case) -> Memory | None:
     """A memory that says the same, the opposite or, for a change, what is changed, in its own words."""
     kinds = ["same", "paraphrase", "opposite"]
-    if case.candidate.intent in ("change", "correct"):
+    if case.candidate.intent == "change" or _corrects(case):
         kinds.append("named")
     if case.single:
         kinds.append("covers")

@@ -92,9 +92,11 @@ def point(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
     share = said.naming.share_in(kept.words)
     if share >= rules.named:
         return "named", 0.8 * share + 0.2 * said.naming.likeness(kept.words)
-    if _tells_of(said, kept) and (said.single or not said.naming.terms):
+    tells_of = _tells_of(said, kept)
+    if tells_of and (said.single or not (said.asserts or said.naming.terms)):
         return "named", 0.7
-    if not (said.asserts and said.instructs and kept.instructs) or scope != said.scope:
+    one_scope = said.instructs and kept.instructs and scope == said.scope
+    if not said.asserts or not (tells_of or one_scope):
         return None
     likeness = said.words.likeness(kept.words)
     return ("named", likeness) if likeness >= rules.changed else None

@@ -80,7 +80,7 @@ class WordRelations:
             loose=attribute in self._loose,
             attitude=attribute in self._attitudes,
             instructs=is_instruction(candidate, self._policy) or candidate.kind == "style",
-            points=retracts or candidate.intent in _POINTING,
+            points=retracts or candidate.intent in _POINTING or candidate.has("correction"),
             asserts=not retracts,
             changes=candidate.intent == "change",
             passing=of_this_answer and not is_lasting(candidate),

@@ -477,6 +477,16 @@ def test_a_correction_replaces_the_value_that_it_denies() -> None:
     assert story.contents == ["用户的女儿叫小语", "用户的儿子叫大壮"]
 
 
+def test_a_correction_without_the_wrong_value_finds_the_most_alike() -> None:
+    story = Story()
+    old = story.given("用户的女儿叫小雨", "child", "小雨")
+    story.given("用户养了三个孩子", "child", "三个孩子")
+
+    decision = story.decide(candidate("用户的女儿叫小语", "correction", attribute="child", value="女儿叫小语"))
+
+    assert decision.target == old
+
+
 def test_a_date_in_other_words_is_no_change() -> None:
     story = Story()
     kept = story.given("用户的生日是6月1日", kind="important_fact")
