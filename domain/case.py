@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -77,24 +77,16 @@ class Case:
     @cached_property
     def siblings(self) -> tuple[tuple[Memory, Version], ...]:
         """Active memories of the same subject and attribute, oldest first."""
-        subject, attribute = fold_value(self.statement.subject), self.statement.attribute
-        return tuple(
-            (memory, version)
-            for memory, version in self._standing()
-            if version.statement.attribute in (attribute, self.candidate.attribute)
-            and fold_value(version.statement.subject) == subject
-        )
-
-    def _standing(self) -> Iterator[tuple[Memory, Version]]:
         canonical = self.policy.registry.canonical
-        wanted = self.statement.attribute
-        for memory in self.state.memories.values():
-            version = memory.current
-            if version is None or is_over(version.statement, self.context.said_at):
+        subject, attribute = fold_value(self.statement.subject), self.statement.attribute
+        found = []
+        for memory_id, said in self.state.standing:
+            if said.attribute != attribute and canonical(said.attribute) != attribute:
                 continue
-            named = version.statement.attribute
-            if named == wanted or canonical(named) == wanted:
-                yield memory, version
+            memory = self.state.memories[memory_id]
+            if memory.current is not None and fold_value(said.subject) == subject and self.stands(memory):
+                found.append((memory, memory.current))
+        return tuple(found)
 
     # --- answers ---------------------------------------------------------------------------------
 

@@ -61,6 +61,8 @@ class OwnerState:
     ledger: Ledger
     position: int = 0
     memories: dict[str, Memory] = field(default_factory=dict)
+    _keys: dict[str, tuple[Memory, str | None]] = field(default_factory=dict, repr=False, compare=False)
+    """Slot keys that were worked out for these very memories; handed on, since few of them change."""
 
     def evolve(self, events: Iterable[RecordedEvent]) -> OwnerState:
         """The state after further events, which are given in their order.
@@ -78,7 +80,7 @@ class OwnerState:
                 grouped.setdefault(entry.stream_id, []).append(entry)
         for stream_id, entries in grouped.items():
             memories[stream_id] = (memories.get(stream_id) or Memory(stream_id)).evolve(entries)
-        return OwnerState(self.registry, ledger, position, memories)
+        return OwnerState(self.registry, ledger, position, memories, self._keys)
 
     def as_of(self, position: int) -> OwnerState:
         """The state as it was known once the position was recorded."""
@@ -99,6 +101,15 @@ class OwnerState:
         return (memory for memory in self.memories.values() if memory.status == "held")
 
     @cached_property
+    def standing(self) -> tuple[tuple[str, Statement], ...]:
+        """Id and present statement of each active memory, oldest first; dated ends are not looked at."""
+        return tuple(
+            (memory_id, version.statement)
+            for memory_id, memory in self.memories.items()
+            if (version := memory.current) is not None
+        )
+
+    @cached_property
     def by_slot(self) -> dict[str, str]:
         """The memory that occupies each slot, by the slot's key.
 
@@ -107,14 +118,22 @@ class OwnerState:
         """
         occupied: dict[str, str] = {}
         for memory_id, memory in self.memories.items():
-            statement = statement_of(memory)
-            if statement is None:
+            key = self._slot_key(memory)
+            if key is None:
                 continue
-            key = self.slot(statement).key
             rival = occupied.get(key)
             if rival is None or (self.memories[rival].current is None and memory.current is not None):
                 occupied[key] = memory_id
         return occupied
+
+    def _slot_key(self, memory: Memory) -> str | None:
+        known = self._keys.get(memory.memory_id)
+        if known is not None and known[0] is memory:
+            return known[1]
+        statement = statement_of(memory)
+        key = None if statement is None else self.slot(statement).key
+        self._keys[memory.memory_id] = (memory, key)
+        return key
 
     def slot(self, statement: Statement) -> Slot:
         """The slot that a statement belongs to."""

@@ -52,5 +52,15 @@ class Reach(Value):
     project: str | None = None
     families: tuple[str, ...] = ()
 
+    @property
+    def scopes(self) -> tuple[Scope, ...]:
+        """Every scope that covers this place, the narrowest first."""
+        return (
+            Scope(kind="current_task", anchor=self.task_anchor),
+            *((Scope(kind="project", anchor=self.project),) if self.project else ()),
+            *(Scope(kind="family", anchor=family) for family in self.families),
+            GLOBAL,
+        )
+
 
 GLOBAL = Scope(kind="global")

@@ -53,15 +53,10 @@ def _named_by_id(case: Case) -> Memory | None:
 def _in_slot(case: Case) -> Memory | None:
     """The memory in the slot; for words without a scope the narrowest slot that covers the turn."""
     if not scope_is_said(case.candidate):
-        value = case.slot().value
-        covering = [
-            (version.statement.scope.rank, memory)
-            for memory, version in case.siblings
-            if version.statement.scope.covers(case.context.reach)
-            and slot_of_value(case, version.statement) == value
-        ]
-        if covering:
-            return min(covering, key=lambda entry: entry[0])[1]
+        for scope in case.context.reach.scopes:
+            memory = case.state.in_slot(case.slot(scope))
+            if memory is not None and case.stands(memory):
+                return memory
     return case.occupant
 
 
@@ -73,9 +68,9 @@ def slot_of_value(case: Case, said: Statement) -> str:
 
 def _holding_former(case: Case) -> Memory | None:
     """For a change said as a change: the memory that holds the value which is no longer so."""
-    if case.single:
-        return None
     former = case.candidate.former_value
+    if case.single or (former is None and not _denies(case)):
+        return None
     for memory, version in case.siblings:
         value = fold_value(version.statement.value or version.statement.content)
         wanted = fold_value(former) if former is not None else _value_denied(case, value)
@@ -84,14 +79,16 @@ def _holding_former(case: Case) -> Memory | None:
     return None
 
 
+def _denies(case: Case) -> bool:
+    """Whether the words say that something else was so, or was thought so, before."""
+    return case.candidate.intent in ("change", "correct") or case.candidate.has("correction")
+
+
 def _value_denied(case: Case, value: str) -> str | None:
     """The value itself where the words that change or correct something speak of it; else None."""
-    candidate = case.candidate
-    if candidate.intent not in ("change", "correct") and not candidate.has("correction"):
-        return None
     if not value or value == case.slot().value:
         return None
-    quoted = fold_value("".join(quote for item in candidate.evidence for quote in item.quotes))
+    quoted = fold_value("".join(quote for item in case.candidate.evidence for quote in item.quotes))
     return value if value in quoted else None
 
 

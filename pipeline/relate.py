@@ -129,11 +129,7 @@ class WordRelations:
 def _standing(subject: str, context: TurnContext, state: OwnerState) -> Iterator[tuple[str, Statement]]:
     """The statements of the subject that stand when this is said, in the memories' order."""
     folded = fold_value(subject)
-    for memory_id, memory in state.memories.items():
-        version = memory.current
-        if version is None:
-            continue
-        now = version.statement
+    for memory_id, now in state.standing:
         if now.end.at is not None and now.end.at <= context.said_at:
             continue
         if now.subject == subject or fold_value(now.subject) == folded:
