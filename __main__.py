@@ -1,0 +1,5 @@
+"""`python -m memstrata` is the command `memstrata`."""
+
+from .cli import main
+
+main()

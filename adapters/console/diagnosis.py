@@ -1,0 +1,107 @@
+"""What `doctor` looks at."""
+
+from __future__ import annotations
+
+import platform
+import sqlite3
+from collections import defaultdict
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from ... import __version__
+from ...bootstrap import Memstrata
+from ...domain.owner import Owner
+from ...projections.rows import PROJECTIONS
+from .failures import ERROR, OK, VERIFICATION_FAILED
+from .text import stamp
+
+_OLDEST_SQLITE = (3, 35, 0)
+"""The first with RETURNING and DROP COLUMN, which the store uses."""
+
+_AHEAD = timedelta(minutes=5)
+"""The log may be that much ahead of the clock before a wrong clock is suspected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One thing that was looked at; `status` is the exit status that it leads to."""
+
+    check: str
+    ok: bool
+    says: str
+    status: int = OK
+
+
+def surroundings() -> list[Finding]:
+    """Versions of what Memstrata runs on."""
+    new_enough = sqlite3.sqlite_version_info >= _OLDEST_SQLITE
+    needed = "" if new_enough else f"; needs {'.'.join(map(str, _OLDEST_SQLITE))} or later"
+    return [
+        Finding("memstrata", True, __version__),
+        Finding("python", True, f"{platform.python_version()} on {platform.system()}"),
+        Finding("sqlite", new_enough, sqlite3.sqlite_version + needed, OK if new_enough else ERROR),
+    ]
+
+
+def examined(store: Memstrata, owner: Owner) -> list[Finding]:
+    """The store, and what one owner has in it."""
+    return [
+        Finding("store", True, store.where),
+        *_log(store),
+        _projections(store),
+        _drift(store),
+        _slots(store, owner),
+        _clock(store, owner),
+        _owner(store, owner),
+    ]
+
+
+def _log(store: Memstrata) -> list[Finding]:
+    return [
+        Finding("log", True, f"{report.events} events, the chain agrees up to position {report.up_to}")
+        if report.ok
+        else Finding("log", False, f"position {report.position}: {report.problem}", VERIFICATION_FAILED)
+        for report in store.verify()
+    ]
+
+
+def _projections(store: Memstrata) -> Finding:
+    stale = store.views.stale()
+    if stale:
+        return Finding("projections", False, f"{', '.join(stale)} lag; run `memstrata rebuild`", ERROR)
+    versions = ", ".join(f"{name} {version}" for name, version in PROJECTIONS.items())
+    return Finding("projections", True, f"in step: {versions}")
+
+
+def _drift(store: Memstrata) -> Finding:
+    report = store.rebuild(check=True)
+    differing = [one.name for one in report.tables if not one.same]
+    if differing:
+        says = f"{', '.join(differing)} are not what the events say; run `memstrata rebuild`"
+        return Finding("drift", False, says, VERIFICATION_FAILED)
+    return Finding("drift", True, f"every row is what the {report.events} events say")
+
+
+def _slots(store: Memstrata, owner: Owner) -> Finding:
+    """Two active memories in one slot wait for a person; they are never merged silently."""
+    slots = defaultdict(list)
+    for listed in store.by_status(owner, "active"):
+        if listed.memory.slot_key:
+            slots[listed.memory.slot_key].append(listed.memory.memory_id[:8])
+    shared = [" and ".join(ids) for ids in slots.values() if len(ids) > 1]
+    if shared:
+        return Finding("slots", False, f"say the same thing twice: {'; '.join(shared)}", ERROR)
+    return Finding("slots", True, "each is held by one memory")
+
+
+def _clock(store: Memstrata, owner: Owner) -> Finding:
+    head, now = store.store.head_time(owner), datetime.now(UTC)
+    if head is not None and head > now + _AHEAD:
+        return Finding("clock", False, f"the last event is of {stamp(head)}, now is {stamp(now)}", ERROR)
+    return Finding("clock", True, f"the last event is of {stamp(head)}" if head else "no event yet")
+
+
+def _owner(store: Memstrata, owner: Owner) -> Finding:
+    counts = store.counts(owner)
+    memories = ", ".join(f"{number} {status}" for status, number in counts.memories.items()) or "none"
+    return Finding("owner", True, f"{owner}: {counts.turns} turns, memories: {memories}")
