@@ -29,6 +29,16 @@ class Listed:
     statement: Statement | None
     period: PeriodRow | None = None
 
+    @property
+    def memory_id(self) -> str:
+        """The memory's full id."""
+        return self.memory.memory_id
+
+    @property
+    def content(self) -> str:
+        """What it says, at the time that the list is about."""
+        return self.memory.content if self.statement is None else self.statement.content
+
 
 @dataclass(frozen=True, slots=True)
 class Found:
