@@ -127,16 +127,16 @@ class MemoryService:
     ) -> BatchReport:
         """Take memories over that somebody vouches for, in one batch that can be undone.
 
-        They rest on the attestation of `actor` and not on words of a turn. Secrets in them are
-        masked. One that falls into the slot of an active memory replaces what that says, or counts
-        as a repetition of it.
+        They rest on the attestation of `actor` and not on words of a turn. One that falls into the
+        slot of an active memory replaces what that says, or counts as a repetition of it.
 
         Returns:
             The batch; its `memories` are, in the order given, the ids of the memories that say what
             was imported. No memories write nothing.
 
         Raises:
-            InvalidInputError: a content is empty, a placeholder or no valid text; nothing is written.
+            InvalidInputError: a content is empty, a placeholder, no valid text, or holds a secret;
+                nothing is written.
         """
         named = self._owner(owner)
         check_texts(actor=actor)

@@ -27,7 +27,7 @@ from ..domain.turn import TurnContext
 from ..domain.values import MemoryType, Moment, Polarity
 from ..domain.zone import fixed_zone_name
 from ..pipeline.keywords import KeyWordReader
-from ..pipeline.secrets import find_secrets, mask
+from ..pipeline.secrets import find_secrets
 from ..pipeline.text import check_text
 from .owners import Writer
 from .reports import BatchReport
@@ -142,26 +142,25 @@ class Importing:
         return memory_id
 
     def _statement(self, memory: ImportedMemory, header: Header) -> Statement:
-        content = _masked(memory.content)
         kind = memory.type or self._type_by_attribute(memory.attribute)
         attribute = self._policy.registry.canonical(memory.attribute or _NATURES[kind].attribute)
-        value = None if memory.value is None else _masked(memory.value)
+        value = memory.value
         if value is not None and self._policy.registry.get(attribute).type in _MEASURED:
-            value = self._value_of(content, attribute) or value
+            value = self._value_of(memory.content, attribute) or value
         weight = self._policy.rules.confidence.by_source["attestation"]
         return Statement(
             subject=memory.subject,
             attribute=attribute,
             type=kind,
-            content=content,
+            content=memory.content,
             value=value,
-            polarity=memory.polarity or self._polarity(attribute, content),
+            polarity=memory.polarity or self._polarity(attribute, memory.content),
             scope=memory.scope,
             confidence=weight if memory.confidence is None else memory.confidence,
             importance=memory.importance,
             valid_from=memory.valid_from or header.said_at,
             end=memory.end or self._end(kind, attribute, memory.scope),
-            evidence=(Evidence(kind="import", quotes=(content,), attested_by=header.actor),),
+            evidence=(Evidence(kind="import", quotes=(memory.content,), attested_by=header.actor),),
             provenance=Provenance(
                 said_at=header.said_at,
                 zone=fixed_zone_name(header.said_at),
@@ -195,12 +194,14 @@ def _check(memory: ImportedMemory, number: int) -> None:
         if problem:
             field = f"memories[{number}].{name}"
             raise InvalidInputError(field, f"holds a {problem.replace('_', ' ')}", "send valid Unicode")
+        secrets = find_secrets(text) if text else ()
+        if secrets:
+            problem = f"holds a secret ({secrets[0].kind})"
+            raise InvalidInputError(
+                f"memories[{number}].{name}", problem, "take it out; secrets are not kept"
+            )
     if is_placeholder(memory.content):
         raise InvalidInputError(f"memories[{number}].content", "says nothing", "leave this memory out")
-
-
-def _masked(text: str) -> str:
-    return mask(text, find_secrets(text))
 
 
 def _decision(state: OwnerState, statement: Statement) -> Decision:

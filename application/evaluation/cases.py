@@ -12,7 +12,7 @@ from datetime import date
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field, ValidationError, field_validator, model_validator
+from pydantic import BeforeValidator, Field, StrictBool, ValidationError, field_validator, model_validator
 
 from ...domain.errors import InvalidInputError
 from ...domain.scope import ScopeKind
@@ -98,7 +98,7 @@ class CaseTurn(Value):
     user: str
     assistant: str | None = None
     session: SessionState | None = None
-    allow_extraction: bool = True
+    allow_extraction: StrictBool = True
 
 
 class Given(Value):
@@ -111,7 +111,7 @@ class Given(Value):
 class Expectation(Value):
     """What the last turn must have done; a field that is not given is not judged."""
 
-    write: bool | None = None
+    write: StrictBool | None = None
     action: Annotated[tuple[Action, ...], BeforeValidator(_listed), Field(min_length=1)] | None = None
     reason: Strings | None = None
     type: Annotated[tuple[MemoryType, ...], BeforeValidator(_listed), Field(min_length=1)] | None = None
