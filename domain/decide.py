@@ -38,9 +38,9 @@ class GateRefusal:
 
 RULES: Sequence[Callable[[Case], Decision | None]] = (
     admission.evidence,
+    admission.this_answer,
     admission.signals,
     admission.third_party,
-    admission.this_answer,
     admission.passing_wish,
     admission.request,
     taking_back.take_back,

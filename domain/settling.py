@@ -1,7 +1,4 @@
-"""Which memory a candidate belongs to, and what becomes of that memory and its neighbours.
-
-The slot decides first; words decide only where a text has no slot of its own.
-"""
+"""What becomes of the memory that a candidate is about, and of its neighbours."""
 
 from __future__ import annotations
 
@@ -11,112 +8,24 @@ from datetime import datetime
 from .case import Case, compare
 from .decision import Command, CreateMemory, Decision, SupersedeMemory, UpdateMemory
 from .expiry import NEVER, End
-from .frame import is_instruction, scope_is_said
+from .finding import corrects, slot_value, target_of
+from .frame import is_instruction
 from .history import Version
 from .memory import Memory
-from .scope import Scope
-from .slot import fold_value, slot_of
+from .scope import GLOBAL, Scope
 from .statement import Statement
 from .values import UpdateKind
 
 
 def settle(case: Case) -> Decision:
     """The decision about a candidate that may be remembered."""
-    target = _target(case)
+    target = target_of(case)
     if target is not None:
         memory, version = target
         return _about(case, memory, version)
     if _is_past(case):
         return _past_alone(case)
-    return _widen(case) or _create(case)
-
-
-# --- finding the memory meant ------------------------------------------------------------------------
-
-
-def _target(case: Case) -> tuple[Memory, Version] | None:
-    """The active memory that the candidate repeats or changes, by slot, by what it was, by words."""
-    for memory in (_named_by_id(case), _in_slot(case), _holding_former(case), _by_words(case)):
-        if memory is not None and memory.current is not None and case.stands(memory):
-            return memory, memory.current
-    return None
-
-
-def _named_by_id(case: Case) -> Memory | None:
-    """A memory that a model or a person names, believed where subject and attribute agree."""
-    named, opinion = case.candidate.target_id, case.candidate.opinion
-    if named is None and opinion is not None and opinion.action == "UPDATE":
-        named = opinion.target_id
-    return next((memory for memory, _ in case.siblings if memory.memory_id == named), None)
-
-
-def _in_slot(case: Case) -> Memory | None:
-    """The memory in the slot; for words without a scope the narrowest slot that covers the turn."""
-    if not scope_is_said(case.candidate):
-        for scope in case.context.reach.scopes:
-            memory = case.state.in_slot(case.slot(scope))
-            if memory is not None and case.stands(memory):
-                return memory
-    return case.occupant
-
-
-def slot_of_value(case: Case, said: Statement) -> str:
-    """The value part of a statement's slot: empty for an attribute with one value at a time."""
-    value = said.value if said.value is not None else said.content
-    return slot_of(case.state.registry, said.subject, said.attribute, value, said.scope).value
-
-
-def _holding_former(case: Case) -> Memory | None:
-    """For a change said as a change: the memory that holds the value which is no longer so."""
-    former = case.candidate.former_value
-    if case.single or (former is None and not _denies(case)):
-        return None
-    for memory, version in case.siblings:
-        value = fold_value(version.statement.value or version.statement.content)
-        wanted = fold_value(former) if former is not None else _value_denied(case, value)
-        if _reaches(case, version) and wanted == value:
-            return memory
-    return None
-
-
-def _denies(case: Case) -> bool:
-    """Whether the words say that something else was so, or was thought so, before."""
-    return case.candidate.intent in ("change", "correct") or case.candidate.has("correction")
-
-
-def _value_denied(case: Case, value: str) -> str | None:
-    """The value itself where the words that change or correct something speak of it; else None."""
-    if not value or value == case.slot().value:
-        return None
-    quoted = fold_value("".join(quote for item in case.candidate.evidence for quote in item.quotes))
-    return value if value in quoted else None
-
-
-def _by_words(case: Case) -> Memory | None:
-    """A memory that says the same, the opposite or, for a change, what is changed, in its own words."""
-    kinds = ["same", "paraphrase", "opposite"]
-    if case.candidate.intent == "change" or _corrects(case):
-        kinds.append("named")
-    if case.single:
-        kinds.append("covers")
-    for relation in case.relations:
-        memory = case.state.memories.get(relation.memory_id)
-        if relation.kind not in kinds or memory is None or memory.current is None:
-            continue
-        if case.stands(memory) and _reaches(case, memory.current):
-            return memory
-    return None
-
-
-def _reaches(case: Case, version: Version) -> bool:
-    """Whether a statement of the candidate's reach may touch that version.
-
-    Words that name a scope address the memory of that scope; others any that covers the turn.
-    """
-    scope = version.statement.scope
-    if scope_is_said(case.candidate):
-        return scope == case.statement.scope
-    return scope.covers(case.context.reach) or scope.kind == "family"
+    return _known_wider(case) or _widen(case) or _create(case)
 
 
 # --- a memory that stands ----------------------------------------------------------------------------
@@ -129,7 +38,7 @@ def _about(case: Case, memory: Memory, version: Version) -> Decision:
         return _repeated(case, memory, version, said)
     if _is_past(case, now):
         return _late(case, memory, said)
-    if _corrects(case):
+    if corrects(case):
         return _corrected(case, memory, version, said)
     said = said.model_copy(update={"valid_from": _begin(case, now)})
     turned = sameness == "other_polarity" or _relation(case, memory) == "opposite"
@@ -164,6 +73,9 @@ def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> 
     if said.exclusive and not now.exclusive and case.single is False:
         only = now.model_copy(update={"exclusive": True, "content": said.content, "evidence": said.evidence})
         return _update(case, "exclusive", "relation.refine", memory, "refine", only, version)
+    opinion = case.candidate.opinion
+    if opinion is not None and opinion.action == "UPDATE":
+        return case.skip("no_change", "opinion.update_without_change", memory.memory_id)
     if compare(now, said) == "same":
         return case.confirm("duplicate", "relation.same", memory)
     return case.confirm("paraphrase_duplicate", "relation.paraphrase", memory)
@@ -187,12 +99,6 @@ def _corrected(case: Case, memory: Memory, version: Version, said: Statement) ->
         update={"valid_from": wrong.statement.valid_from, "end": _kept_end(said, wrong.statement)}
     )
     return _update(case, "corrected", "relation.correct", memory, "correct", corrected, wrong)
-
-
-def _corrects(case: Case) -> bool:
-    """Whether the words say that it was never so, rather than that it changed."""
-    candidate = case.candidate
-    return candidate.intent == "correct" or (candidate.intent == "assert" and candidate.has("correction"))
 
 
 def _kept_end(said: Statement, wrong: Statement) -> End:
@@ -225,7 +131,7 @@ def _is_past(case: Case, now: Statement | None = None) -> bool:
     if case.candidate.intent == "late":
         return True
     time = case.candidate.time
-    if _corrects(case):
+    if corrects(case):
         return False
     if time is not None and time.end is not None and time.end <= case.context.said_at:
         return True
@@ -246,6 +152,21 @@ def _update(
     command = UpdateMemory(memory.memory_id, kind, said, number, based_on)
     commands: list[Command] = [command, *_displaced(case, memory, said)]
     return case.accept("UPDATE", reason, rule, commands, target=memory.memory_id, statement=said)
+
+
+def _known_wider(case: Case) -> Decision | None:
+    """What a memory of a wider scope says already need not be said again for a family or a project."""
+    said = case.statement
+    if said.scope.kind not in ("project", "family"):
+        return None
+    everywhere = case.state.in_slot(case.slot(GLOBAL))
+    now = everywhere.current if everywhere is not None and case.stands(everywhere) else None
+    if everywhere is not None and now is not None and compare(now.statement, said) == "same":
+        return case.confirm("duplicate", "relation.same", everywhere)
+    alike = case.related("same", "paraphrase")
+    if alike is None or alike.current is None or alike.current.statement.scope.rank <= said.scope.rank:
+        return None
+    return case.confirm("paraphrase_duplicate", "relation.paraphrase", alike)
 
 
 # --- a wider scope -----------------------------------------------------------------------------------
@@ -269,7 +190,7 @@ def _narrower(case: Case) -> tuple[Memory, Version] | None:
         return None
     for memory, version in case.siblings:
         now = version.statement
-        same = not _is_free(case) and slot_of_value(case, now) == case.slot().value
+        same = not _is_free(case) and slot_value(case, now) == case.slot().value
         if same and now.scope.kind != "current_task" and now.scope.rank < scope.rank:
             return memory, version
     for relation in case.relations:

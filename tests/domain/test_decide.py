@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from memstrata.domain.candidate import ModelOpinion
 from memstrata.domain.decide import GateRefusal
 from memstrata.domain.decision import ChangeProcess, CreateMemory, EndMemory, SupersedeMemory, UpdateMemory
 from memstrata.domain.scope import Scope
@@ -482,7 +483,9 @@ def test_a_correction_without_the_wrong_value_finds_the_most_alike() -> None:
     old = story.given("用户的女儿叫小雨", "child", "小雨")
     story.given("用户养了三个孩子", "child", "三个孩子")
 
-    decision = story.decide(candidate("用户的女儿叫小语", "correction", attribute="child", value="女儿叫小语"))
+    decision = story.decide(
+        candidate("用户的女儿叫小语", "correction", attribute="child", value="女儿叫小语")
+    )
 
     assert decision.target == old
 
@@ -497,6 +500,24 @@ def test_a_date_in_other_words_is_no_change() -> None:
 
 
 # --- scope -------------------------------------------------------------------------------------------
+
+
+def test_what_holds_everywhere_is_not_said_again_for_a_family() -> None:
+    story = Story()
+    kept = story.given("以后 code review 用英文写 comment")
+    said = candidate(
+        "Code Review 用英文写 comment", "lasting", kind="preference", attribute="instruction", family="coding"
+    )
+
+    decision = story.decide(said)
+
+    assert (decision.outcome, decision.target) == ("confirmed", kept)
+
+
+def test_a_question_about_this_answer_is_an_instruction_for_it() -> None:
+    said = candidate("what is a monad, ELI5", "question", kind="answer_instruction", attribute="answer_style")
+
+    assert Story().decide(said).reason == "current_turn_instruction"
 
 
 def test_a_better_instruction_supersedes_the_one_on_the_same_matter() -> None:
@@ -570,6 +591,41 @@ def test_exception_update_widening_and_the_life_of_a_task() -> None:
         candidate("这篇再短一点", "limiting", kind="constraint", attribute="constraint"), **where
     )
     assert (late.outcome, late.reason) == ("refused", "task_finished")
+
+
+def test_an_update_with_the_old_text_is_refused() -> None:
+    story = Story()
+    kept = story.given("The user's manager is Dana", "manager", "Dana")
+    opinion = ModelOpinion(action="UPDATE", target_id=kept)
+    said = candidate(
+        "The user's manager is Dana",
+        attribute="manager",
+        value="Dana",
+        opinion=opinion,
+        quote="Dana moved on; Rashid is my manager",
+    )
+
+    decision = story.decide(said)
+
+    assert (decision.outcome, decision.reason, decision.target) == ("refused", "no_change", kept)
+
+
+def test_a_contradiction_that_a_model_would_delete_gets_a_successor() -> None:
+    story = Story()
+    kept = story.given("The user enjoys spicy hotpot")
+    said = candidate(
+        "The user does not like spicy hotpot",
+        kind="preference",
+        attribute="taste",
+        value="spicy hotpot",
+        polarity="negative",
+        opinion=ModelOpinion(action="DELETE", target_id=kept),
+    )
+
+    decision = story.decide(said)
+
+    assert (decision.action, decision.target) == ("UPDATE", kept)
+    assert story.contents == ["The user does not like spicy hotpot"]
 
 
 def test_a_command_that_the_memory_refuses_becomes_a_refused_decision() -> None:

@@ -125,7 +125,7 @@ def test_every_rule_and_reason_is_explained_in_the_documents(repository_root: Pa
     explained = set(re.findall(r"`([a-z_.…]+)`", (repository_root / "docs/policy.md").read_text("utf-8")))
     source = "".join(
         (repository_root / f"domain/{name}.py").read_text("utf-8")
-        for name in ("admission", "repetition", "taking_back", "settling", "decide")
+        for name in ("admission", "repetition", "taking_back", "finding", "settling", "decide")
     )
     pairs = re.findall(r'"([a-z_]+)",\s+"((?:[a-z_]+)\.(?:[a-z_]+))"', source)
     assert len(pairs) > 25
