@@ -196,10 +196,8 @@ def _check(memory: ImportedMemory, number: int) -> None:
             raise InvalidInputError(field, f"holds a {problem.replace('_', ' ')}", "send valid Unicode")
         secrets = find_secrets(text) if text else ()
         if secrets:
-            problem = f"holds a secret ({secrets[0].kind})"
-            raise InvalidInputError(
-                f"memories[{number}].{name}", problem, "take it out; secrets are not kept"
-            )
+            held = f"holds a secret ({secrets[0].kind})"
+            raise InvalidInputError(f"memories[{number}].{name}", held, "take it out; secrets are not kept")
     if is_placeholder(memory.content):
         raise InvalidInputError(f"memories[{number}].content", "says nothing", "leave this memory out")
 
