@@ -125,6 +125,10 @@ class Ingest:
         reports: dict[int, TurnReport] = {}
         good: list[tuple[int, Turn]] = []
         for place, turn in enumerate(turns):
+            if not isinstance(turn, Turn):
+                raise InvalidInputError(
+                    f"turns[{place}]", "is no Turn", "build it with `Turn(user=…, session=…)`"
+                )
             try:
                 check_turn(turn, now, simulated=simulated)
             except MemstrataError as error:

@@ -25,7 +25,10 @@ def zone_of(name: str) -> tzinfo:
     if fixed:
         sign = -1 if fixed[1] == "-" else 1
         hours, minutes, seconds = int(fixed[2]), int(fixed[3]), int(fixed[4] or 0)
-        return timezone(sign * timedelta(hours=hours, minutes=minutes, seconds=seconds))
+        try:
+            return timezone(sign * timedelta(hours=hours, minutes=minutes, seconds=seconds))
+        except ValueError as error:  # a day or more
+            raise UnknownZoneError(name) from error
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, ValueError, OSError) as error:

@@ -92,6 +92,8 @@ _HOW_TO_NAME = "give a path, or sqlite:///PATH"
 def _file(name: str) -> str:
     if not name:
         raise StoreUnavailableError("the database", "has an empty name", _HOW_TO_NAME)
+    if "\0" in name:  # SQLite would take what stands before it
+        raise StoreUnavailableError(repr(name), "a name cannot hold NUL", _HOW_TO_NAME)
     return os.path.abspath(name)
 
 
