@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from ...domain.events import (
     BatchClosed,
@@ -25,7 +26,7 @@ from ...domain.stream import RecordedEvent
 from ...projections.rows import DecisionRow
 from .ids import SHORT, ShortIds
 from .tables import table
-from .text import clean, pad, stamp, styled, toned
+from .text import clean, number, pad, stamp, styled, toned
 
 
 def logged(entries: Sequence[RecordedEvent]) -> list[str]:
@@ -69,10 +70,10 @@ def told(event: Event) -> str:
         case ProcessChanged():
             return f"{event.process}: {event.stage}" + (", over" if event.final else "")
         case BatchOpened():
-            picked = ", ".join(f"{name} {value}" for name, value in event.selector.items())
+            picked = criteria(event.selector)
             return f"{event.kind} {event.batch_id[:SHORT]}" + (f" ({picked})" if picked else "")
         case BatchClosed():
-            return f"{event.batch_id[:SHORT]}, {event.written} events"
+            return f"{event.batch_id[:SHORT]}, {number(event.written, 'event')}"
         case _:
             return str(getattr(event, "reason", ""))
 
@@ -106,20 +107,27 @@ def statistics(rows: Sequence[DecisionRow]) -> list[tuple[str, str, str, int]]:
 
 def planned(plan: Plan, short: ShortIds) -> list[str]:
     """What a rollback would do to each memory."""
-    criteria = ", ".join(f"{name} {value}" for name, value in plan.selector.criteria().items())
+    picked = criteria(plan.selector.criteria())
     if plan.empty:
-        return [f"nothing to undo: no event fits {criteria}"]
+        return [f"nothing to undo: no event fits {picked}"]
+    what = "undo of" if plan.selector.batch else "rollback of"
+    touched = number(len(plan.effects), "memory")
     lines = [
-        (
-            f"{styled('rollback', 'bold')} {criteria}: {len(plan.struck)} "
-            f"{'event' if len(plan.struck) == 1 else 'events'} undone, {len(plan.effects)} "
-            f"{'memory' if len(plan.effects) == 1 else 'memories'} touched"
-        )
+        f"{styled(what, 'bold')} {picked}: {number(len(plan.struck), 'event')} undone, {touched} touched"
     ]
     for effect in plan.effects:
         lines += _effect(effect, short)
     lines += [f"  task {task} is open again" for task in plan.tasks_reopened]
     return lines
+
+
+def criteria(given: Mapping[str, str]) -> str:
+    """What a selector picks, in one line with shortened ids."""
+    return ", ".join(f"{name.replace('_', ' ')} {_shortened(value)}" for name, value in given.items())
+
+
+def _shortened(value: str) -> str:
+    return value[:SHORT] if re.fullmatch(r"[0-9a-f]{32,}", value) else value
 
 
 def _effect(effect: Effect, short: ShortIds) -> list[str]:

@@ -11,6 +11,7 @@ from ...application.explain import Link, Why
 from ...domain.events import Judged, Proposed
 from ...domain.statement import Statement
 from ...domain.stream import RecordedEvent
+from ...domain.zone import zone_of
 from ...projections.ports import Listed
 from ...projections.rows import MemoryRow, PeriodRow, VersionRow
 from .forms import quotes_of, statement_form
@@ -106,7 +107,7 @@ def history(versions: Sequence[VersionRow], periods: Sequence[PeriodRow], short:
             [
                 f"v{row.number}",
                 row.kind + (f" of v{row.of}" if row.of and row.kind != "create" else ""),
-                ", ".join(_period(p) for p in held) or "at no time",
+                ", ".join(_period(p, row.statement) for p in held) or "at no time",
                 stamp(row.recorded_at),
                 row.actor,
                 "in force" if row.in_force else f"undone by {short(row.struck_by)}",
@@ -116,8 +117,9 @@ def history(versions: Sequence[VersionRow], periods: Sequence[PeriodRow], short:
     return table(["ver", "kind", "holds", "recorded", "by", "state", "content"], rows)
 
 
-def _period(period: PeriodRow) -> str:
-    return f"{stamp(period.valid_from)} … {stamp(period.valid_to)}".rstrip()
+def _period(period: PeriodRow, statement: Statement | None) -> str:
+    zone = zone_of(statement.provenance.zone) if statement else None
+    return f"{stamp(period.valid_from, zone)} … {stamp(period.valid_to, zone)}".rstrip()
 
 
 def difference(old: Statement, new: Statement) -> list[tuple[str, object, object]]:

@@ -4,14 +4,20 @@ from __future__ import annotations
 
 import re
 from datetime import date, datetime, time, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
+
+if TYPE_CHECKING:
+    _Time = click.ParamType[datetime]
+    _TimeOrPosition = click.ParamType[int | datetime]
+else:  # earlier releases of click have no parameters here
+    _Time = _TimeOrPosition = click.ParamType
 
 _FORMS = "2026-10-15, 2026-10-15T09:30 or 2026-10-15T09:30:00+08:00"
 
 
-class Moment(click.ParamType):
+class Moment(_Time):
     """A date or a time. A date means its end, or its start where `start` is set.
 
     Without an offset it is read in the machine's zone.
@@ -36,7 +42,7 @@ class Moment(click.ParamType):
             self.fail(f"{value!r} is no time; write {_FORMS}", param, ctx)
 
 
-class AsOf(click.ParamType):
+class AsOf(_TimeOrPosition):
     """A time, or a position in the log."""
 
     name = "time|position"

@@ -85,6 +85,12 @@ def stamp(moment: datetime | None, zone: tzinfo | None = None) -> str:
     return f"{shown:%Y-%m-%d %H:%M}{offset[:3]}{'' if offset[3:] in ('', '00') else ':' + offset[3:5]}"
 
 
+def number(count: int, noun: str) -> str:
+    """`1 memory`, `2 memories`."""
+    several = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    return f"{count} {noun if count == 1 else several}"
+
+
 def terminal_width() -> int | None:
     """Columns of the terminal that standard output goes to; None where it goes to a file or a pipe."""
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 
 from ...application.reports import CandidateReport, TurnReport
@@ -91,6 +92,6 @@ def counted(turns: Sequence[TurnReport], unreadable: int) -> str:
 
 def decided(turns: Sequence[TurnReport]) -> str:
     """How many candidates met which decision: one sentence; empty where there was none."""
-    actions = [candidate.action for turn in turns for candidate in turn.candidates]
+    actions = Counter[str](candidate.action for turn in turns for candidate in turn.candidates)
     order = ("WRITE", "UPDATE", "MERGE", "DELETE", "HOLD", "SKIP")
-    return ", ".join(f"{n} {action}" for action in order if (n := actions.count(action)))
+    return ", ".join(f"{actions[action]} {action}" for action in order if actions[action])

@@ -26,6 +26,7 @@ def _done(
 ) -> None:
     """Do something to one memory and say what was done."""
     from ..forms import report_form
+    from ..text import clean
 
     with console.existing() as store:
         full = store.resolve(console.owner, memory)
@@ -35,7 +36,7 @@ def _done(
             return
         row = store.memory(console.owner, full)
         said = word if report.written else nothing or f"is {word} already"
-        console.lines([f"{short_ids(console, store)(full)}  {said}  {row.content}"])
+        console.lines([f"{short_ids(console, store)(full)}  {said}  {clean(row.content)}"])
 
 
 @click.command("confirm", cls=Command, example="memstrata confirm 3fa8b2c1")
@@ -148,6 +149,7 @@ def tasks() -> None:
 def finish(console: Console, task: str, at: datetime | None) -> None:
     """End a task and what holds for it only; finishing twice changes nothing."""
     from ..forms import report_form
+    from ..text import clean, number
 
     with console.writing() as store:
         report = store.finish_task(console.owner, task, actor=console.actor, at=at)
@@ -160,10 +162,10 @@ def finish(console: Console, task: str, at: datetime | None) -> None:
             console.lines([f"task {task} is finished already"])
             return
         short = short_ids(console, store)
-        console.lines([f"task {task} finished, {len(report.memories)} memories ended"])
+        console.lines([f"task {task} finished, {number(len(report.memories), 'memory')} ended"])
         for memory_id in report.memories:
             content = store.memory(console.owner, memory_id).content
-            console.lines([f"  {short(memory_id)}  {content}"])
+            console.lines([f"  {short(memory_id)}  {clean(content)}"])
         if report.batch_id:
             batch = short_batches(console, store)(report.batch_id)
             console.note(f"to undo it: memstrata rollback --undo {batch}")

@@ -438,7 +438,7 @@ def search(console: Console, query: str, limit: int) -> None:
 @on_store
 @with_json
 @pass_console
-def context(console: Console, query: str, families: tuple[str, ...], **more: Any) -> None:
+def context(console: Console, /, query: str, families: tuple[str, ...], **more: Any) -> None:
     """Print what an agent should know for QUERY: background, not instruction."""
     with console.reading() as store:
         _print_lines(console, store, store.context(console.owner, query, families=families, **more))

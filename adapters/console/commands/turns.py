@@ -174,7 +174,7 @@ def _masked(turn: Turn) -> str:
 @with_json
 @pass_console
 def add(
-    console: Console, text: str, session: str | None, at: datetime | None, revise: bool, **more: str | None
+    console: Console, /, text: str, session: str | None, at: datetime | None, revise: bool, **more: str | None
 ) -> None:
     """Say one thing by hand, and see what is decided about it."""
     from ....domain.turn import Turn
@@ -195,7 +195,7 @@ def add(
 @on_store
 @with_json
 @pass_console
-def chat(console: Console, session: str | None, **more: str | None) -> None:
+def chat(console: Console, /, session: str | None, **more: str | None) -> None:
     """Say things line by line until the input ends, and see what is decided about each."""
     from ....domain.turn import Turn
 

@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @pass_console
 def rollback(
     console: Console,
+    /,
     memory: str | None,
     version: int | None,
     undo: str | None,
@@ -52,6 +53,7 @@ def rollback(
     come back, and the whole can be undone by its batch id.
     """
     from ..forms import plan_form
+    from ..text import number
 
     chosen = {name: value for name, value in criteria.items() if value is not None}
     _check(memory, version, undo, chosen)
@@ -67,7 +69,7 @@ def rollback(
             console.form(plan_form(plan, report))
         elif report is not None and report.batch_id:
             batch = short_batches(console, store)(report.batch_id)
-            console.lines([f"applied as batch {batch}, {report.written} events written"])
+            console.lines([f"applied as batch {batch}, {number(report.written, 'event')} written"])
             console.note(f"to take it back: memstrata rollback --undo {batch}")
         elif not plan.empty:
             console.note("nothing was written; repeat it with --yes to apply it")
