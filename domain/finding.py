@@ -6,7 +6,7 @@ The slot decides first; words decide only where a text has no slot of its own.
 from __future__ import annotations
 
 from .case import Case
-from .frame import scope_is_said
+from .frame import is_change, is_correction, scope_is_said
 from .history import Version
 from .memory import Memory
 from .slot import fold_value, slot_of
@@ -63,7 +63,7 @@ def _holding_former(case: Case) -> Memory | None:
 
 def _denies(case: Case) -> bool:
     """Whether the words say that something else was so, or was thought so, before."""
-    return case.candidate.intent in ("change", "correct") or case.candidate.has("correction")
+    return is_change(case.candidate) or is_correction(case.candidate)
 
 
 def _value_denied(case: Case, value: str) -> str | None:
@@ -77,7 +77,7 @@ def _value_denied(case: Case, value: str) -> str | None:
 def _by_words(case: Case) -> Memory | None:
     """A memory that says the same, the opposite or, for a change, what is changed, in its own words."""
     kinds = ["same", "paraphrase", "opposite"]
-    if case.candidate.intent == "change" or corrects(case):
+    if is_change(case.candidate) or is_correction(case.candidate):
         kinds.append("named")
     if case.single:
         kinds.append("covers")
@@ -99,9 +99,3 @@ def _reaches(case: Case, version: Version) -> bool:
     if scope_is_said(case.candidate):
         return scope == case.statement.scope
     return scope.covers(case.context.reach) or scope.kind == "family"
-
-
-def corrects(case: Case) -> bool:
-    """Whether the words say that it was never so, rather than that it changed."""
-    candidate = case.candidate
-    return candidate.intent == "correct" or (candidate.intent == "assert" and candidate.has("correction"))

@@ -107,6 +107,16 @@ def is_about_answers(candidate: Candidate, policy: Policy) -> bool:
     return candidate.kind == "style" or attribute in policy.rules.scope.answering_attributes
 
 
+def is_change(candidate: Candidate) -> bool:
+    """Whether the words say that something is so no longer, and what is so instead."""
+    return candidate.intent == "change" or (candidate.intent == "assert" and candidate.has("change"))
+
+
+def is_correction(candidate: Candidate) -> bool:
+    """Whether the words say that it was never so, rather than that it changed."""
+    return candidate.intent == "correct" or (candidate.intent == "assert" and candidate.has("correction"))
+
+
 def is_dated(candidate: Candidate) -> bool:
     """Whether the words name the time at which it stops."""
     return candidate.time is not None and candidate.time.end is not None

@@ -8,8 +8,8 @@ from datetime import datetime
 from .case import Case, compare
 from .decision import Command, CreateMemory, Decision, SupersedeMemory, UpdateMemory
 from .expiry import NEVER, End
-from .finding import corrects, slot_value, target_of
-from .frame import is_instruction
+from .finding import slot_value, target_of
+from .frame import is_correction, is_instruction
 from .history import Version
 from .memory import Memory
 from .scope import GLOBAL, Scope
@@ -38,7 +38,7 @@ def _about(case: Case, memory: Memory, version: Version) -> Decision:
         return _repeated(case, memory, version, said)
     if _is_past(case, now):
         return _late(case, memory, said)
-    if corrects(case):
+    if is_correction(case.candidate):
         return _corrected(case, memory, version, said)
     said = said.model_copy(update={"valid_from": _begin(case, now)})
     turned = sameness == "other_polarity" or _relation(case, memory) == "opposite"
@@ -131,7 +131,7 @@ def _is_past(case: Case, now: Statement | None = None) -> bool:
     if case.candidate.intent == "late":
         return True
     time = case.candidate.time
-    if corrects(case):
+    if is_correction(case.candidate):
         return False
     if time is not None and time.end is not None and time.end <= case.context.said_at:
         return True

@@ -12,7 +12,7 @@ from functools import lru_cache
 
 from ..domain.candidate import Candidate
 from ..domain.decision import Relation
-from ..domain.frame import is_instruction, is_lasting
+from ..domain.frame import is_change, is_correction, is_instruction, is_lasting
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
 from ..domain.slot import fold_value
@@ -22,7 +22,6 @@ from .keywords import NO_WORDS, KeyWordReader, says
 from .likeness import Kept, Said, against, relate
 from .text import normalise
 
-_POINTING = ("change", "correct")
 _TELLS_HOW = ("preference", "conversation_style", "constraint", "boundary")
 _CACHED = 50_000
 
@@ -80,9 +79,9 @@ class WordRelations:
             loose=attribute in self._loose,
             attitude=attribute in self._attitudes,
             instructs=is_instruction(candidate, self._policy) or candidate.kind == "style",
-            points=retracts or candidate.intent in _POINTING or candidate.has("correction"),
+            points=retracts or is_change(candidate) or is_correction(candidate),
             asserts=not retracts,
-            changes=candidate.intent == "change",
+            changes=is_change(candidate),
             passing=of_this_answer and not is_lasting(candidate),
             negative=statement.polarity == "negative" or words.negated,
             words=words,

@@ -534,6 +534,18 @@ def test_a_better_instruction_supersedes_the_one_on_the_same_matter() -> None:
     assert [m.status for m in story.state.memories.values()] == ["superseded", "superseded", "active"]
 
 
+def test_an_instruction_said_to_change_is_a_new_version_and_no_successor() -> None:
+    story = Story()
+    old = story.given("写汇报先给结论", "instruction", scope=WRITING)
+    said = candidate(
+        "写汇报改成先给风险", "lasting", "change", kind="preference", attribute="instruction", family="writing"
+    )
+
+    decision = story.decide(said)
+
+    assert (decision.action, decision.target, decision.reason) == ("UPDATE", old, "changed_value")
+
+
 def test_another_matter_in_the_same_family_stays() -> None:
     story = Story()
     story.given("写汇报时先给结论再展开", scope=WRITING)
