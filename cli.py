@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
 from typing import Any
@@ -50,8 +51,8 @@ class Entry(Group):
             result = super().invoke(ctx)
         except MemstrataError as error:
             ctx.exit(console.error(error))
-        if console.failed:
-            ctx.exit(ERROR)
+        if console.status:
+            ctx.exit(console.status)
         return result
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -97,4 +98,6 @@ def main() -> None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
         else:
             stream.reconfigure(encoding="utf-8", errors="backslashreplace")  # type: ignore[union-attr]
-    cli.main(prog_name="memstrata")
+    # Under a locale without UTF-8 the arguments come as escaped bytes.
+    arguments = [os.fsencode(argument).decode("utf-8", "surrogateescape") for argument in sys.argv[1:]]
+    cli.main(arguments, prog_name="memstrata")

@@ -112,9 +112,8 @@ def planned(plan: Plan, short: ShortIds) -> list[str]:
         return [f"nothing to undo: no event fits {picked}"]
     what = "undo of" if plan.selector.batch else "rollback of"
     touched = number(len(plan.effects), "memory")
-    lines = [
-        f"{styled(what, 'bold')} {picked}: {number(len(plan.struck), 'event')} undone, {touched} touched"
-    ]
+    undone = number(len(plan.struck), "event")
+    lines = [f"{styled(what, 'bold')} {picked}: {undone} undone, {touched} touched"]
     for effect in plan.effects:
         lines += _effect(effect, short)
     lines += [f"  task {task} is open again" for task in plan.tasks_reopened]

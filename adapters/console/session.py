@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,8 +33,8 @@ class Console:
         self.owner_name: str | None = None
         self.actor_name: str | None = None
         self.as_json = False
-        self.failed = False
-        """Whether something went wrong that did not stop the rest; the exit status is then 1."""
+        self.failures: set[int] = set()
+        """Exit statuses of what went wrong without stopping the rest."""
 
     # --- who and where ---------------------------------------------------------------------------
 
@@ -126,23 +126,23 @@ class Console:
         else:
             click.echo(text, err=True)
 
-    def problem(self, text: str, **facts: object) -> None:
-        """Something went wrong, and the rest goes on."""
-        self.failed = True
-        if self.as_json:
-            click.echo(to_json({"error": "Problem", "message": text, "status": 1, **facts}), err=True)
-        else:
-            click.echo(f"error: {text}", err=True)
+    @property
+    def status(self) -> int:
+        """The exit status that the failures come to: theirs where they agree, else 1; 0 for none."""
+        return next(iter(self.failures)) if len(self.failures) == 1 else min(len(self.failures), 1)
+
+    def failed(self, form: dict[str, Any]) -> None:
+        """Something went wrong, and the rest goes on; the form has `error`, `message` and `status`."""
+        from .text import clean
+
+        self.failures.add(form["status"])
+        click.echo(to_json(form) if self.as_json else f"error: {clean(form['message'])}", err=True)
 
     def error(self, error: MemstrataError) -> int:
         """An error that ends the command; the exit status is returned."""
         from .failures import error_form, status_of
-        from .text import clean
 
-        if self.as_json:
-            click.echo(to_json(error_form(error)), err=True)
-        else:
-            click.echo(f"error: {clean(str(error))}", err=True)
+        self.failed(error_form(error))
         return status_of(error)
 
 

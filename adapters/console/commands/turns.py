@@ -93,14 +93,21 @@ def _read(console: Console, file: str, session: str | None) -> ReadTurns | None:
     try:
         content = sys.stdin.buffer.read() if file == STDIN else Path(file).read_bytes()
     except OSError as error:
-        console.problem(f"{file}: {error.strerror}", file=file)
+        console.failed({"error": type(error).__name__, "message": f"{file}: {error.strerror}", "status": 1})
         return None
     read = read_turns(content, Defaults(session=session, name=name))
     for problem in read.problems:
-        console.problem(f"{file}, line {problem.line}: {problem.text}", file=file, line=problem.line)
+        message = f"{named(file)}, line {problem.line}: {problem.text}"
+        form = {"error": "UnreadableError", "message": message, "status": 1}
+        console.failed({**form, "file": file, "line": problem.line})
     if not read.turns and not read.problems:
-        console.note(f"{file}: holds no turn", file=file)
+        console.note(f"{named(file)}: holds no turn", file=file)
     return read
+
+
+def named(file: str) -> str:
+    """A file as people call it."""
+    return "standard input" if file == STDIN else file
 
 
 def _ingested(
@@ -131,8 +138,9 @@ def _show_turns(
     session = None
     for placed, report in pairs:
         if report.error is not None:
-            facts = {**error_form(report.error), "file": file, "line": placed.line}
-            console.problem(f"{file}, line {placed.line}: {report.error}", **facts)
+            message = f"{named(file)}, line {placed.line}: {report.error}"
+            facts = {"message": message, "file": file, "line": placed.line}
+            console.failed({**error_form(report.error), **facts})
         if console.as_json:
             console.form(turn_form(report, file=file, line=placed.line))
         elif explain:
