@@ -537,9 +537,8 @@ def test_a_better_instruction_supersedes_the_one_on_the_same_matter() -> None:
 def test_an_instruction_said_to_change_is_a_new_version_and_no_successor() -> None:
     story = Story()
     old = story.given("写汇报先给结论", "instruction", scope=WRITING)
-    said = candidate(
-        "写汇报改成先给风险", "lasting", "change", kind="preference", attribute="instruction", family="writing"
-    )
+    instructs = {"kind": "preference", "attribute": "instruction", "family": "writing"}
+    said = candidate("写汇报改成先给风险", "lasting", "change", **instructs)
 
     decision = story.decide(said)
 
