@@ -25,9 +25,9 @@ class Selector(Given):
     """Picks events; several criteria must all hold.
 
     `memory` with `after_version` picks what followed that chain version of one memory. `since` and
-    `until` bound `recorded_at`, half-open. `batch` picks all that one batch wrote, undos included;
-    every other criterion passes over `RolledBack` and tombstones. What people did is picked only
-    by `actor`, `memory` or `batch`.
+    `until` bound `recorded_at`, half-open. `batch` picks all that one batch wrote, undos and the
+    judgement of an edited turn included; every other criterion passes over `RolledBack` and
+    tombstones. What people did is picked only by `actor`, `memory` or `batch`.
 
     Raises:
         InvalidInputError: a criterion is unknown or of the wrong kind.
@@ -64,7 +64,23 @@ def select(
     if not selector.criteria():
         return []
     threshold = _threshold(selector, events)
-    return [e for e in events if _matches(selector, e, contexts, threshold)]
+    judged_anew = _judged_by_revision(selector, events)
+    return [e for e in events if e.position in judged_anew or _matches(selector, e, contexts, threshold)]
+
+
+def _judged_by_revision(selector: Selector, events: Sequence[RecordedEvent]) -> range:
+    """Positions of what the revision of a turn wrote, when such a batch is meant.
+
+    The edited text is judged under its turn's id and not under the batch's, in the same append.
+    """
+    opened = closed = 0
+    for entry in events:
+        event = entry.event
+        if isinstance(event, BatchOpened) and event.batch_id == selector.batch and event.kind == "revise":
+            opened = entry.position
+        elif isinstance(event, BatchClosed) and event.batch_id == selector.batch and opened:
+            closed = entry.position
+    return range(opened + 1, closed) if closed else range(0)
 
 
 def _threshold(selector: Selector, events: Sequence[RecordedEvent]) -> int:
