@@ -14,7 +14,7 @@ from ..domain.decide import GateRefusal, decide
 from ..domain.decision import Decision, RelationFinder
 from ..domain.draft import Draft, Header
 from ..domain.events import Judged, Proposed
-from ..domain.evidence import stands_in
+from ..domain.evidence import Span, stands_in
 from ..domain.judgement import Judgement
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
@@ -67,6 +67,7 @@ class Gate:
         candidates: list[Candidate] = []
         for extractor in self.extractors:
             candidates.extend(extractor.extract(prepared, None))
+        candidates = outside_of_taking_back(candidates)
         judgement = self.normalise(self._judge(prepared, candidates), candidates)
         for classifier in self.classifiers:
             candidates = [classifier.classify(prepared, candidate) for candidate in candidates]
@@ -164,6 +165,30 @@ class Judging:
         if found is None:
             found = self._relations[policy.fingerprint] = self.gate.relations_of(policy)
         return found
+
+
+def outside_of_taking_back(candidates: Sequence[Candidate]) -> list[Candidate]:
+    """Leave out what is only named in order to be forgotten: "forget that I live in Leeds" says no city."""
+    taking_back = [span for c in candidates if _takes_back(c) for span in _spans(c)]
+    return [
+        candidate
+        for candidate in candidates
+        if _takes_back(candidate)
+        or not _spans(candidate)
+        or not all(any(_within(span, outer) for outer in taking_back) for span in _spans(candidate))
+    ]
+
+
+def _takes_back(candidate: Candidate) -> bool:
+    return candidate.kind == "retraction" and candidate.intent == "retract"
+
+
+def _spans(candidate: Candidate) -> list[tuple[str | None, Span]]:
+    return [(item.turn_id, span) for item in candidate.evidence for span in item.spans]
+
+
+def _within(inner: tuple[str | None, Span], outer: tuple[str | None, Span]) -> bool:
+    return inner[0] == outer[0] and outer[1].start <= inner[1].start and inner[1].end <= outer[1].end
 
 
 def verified(candidate: Candidate, prepared: Prepared) -> Candidate:

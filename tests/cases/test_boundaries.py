@@ -87,7 +87,7 @@ class TestJudgedNormally:
         after = talk.says("更正一下，我住在绵阳。")
 
         assert after.status == "new"
-        talk.check()
+        assert talk.memory.rebuild(check=True).same
 
 
 def position_of(memory: Memstrata) -> int:
