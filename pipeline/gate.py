@@ -82,18 +82,17 @@ def reason_in_language(text: str, zh: str, en: str) -> str:
 def fast_reject(prepared: Prepared) -> Judgement | None:
     """The judgement of a turn that can be turned down at sight; None when it has to be looked at."""
     text = prepared.text
-    folded = fold_for_comparison(text)
-    if not folded.replace(MASK, ""):
+    if not any(ch.isalnum() for ch in text):
         return _rejected("gate.empty", "unclear", text)
     parts = segment(text, in_fiction=plays_on([said for _, said in prepared.history]))
     if _plants_something(parts):
         return _rejected("gate.unsafe", "unsafe", text)
-    if folded in _known(prepared.known):
+    if prepared.known and fold_for_comparison(text) in _known(prepared.known):
         return _rejected("gate.duplicate", "duplicate", text)
     if _only_acknowledges(parts.norm.text):
         return _rejected("gate.acknowledgement", "small_talk", text)
     words = gate_words()
-    short = len(_without_emoji(text.strip())) < words.too_short
+    short = len(text) < 2 * words.too_short and len(_without_emoji(text.strip())) < words.too_short
     if short and not words.signal.search(parts.norm.text) and not _signals(parts.norm.text):
         return _rejected("gate.too_short", "small_talk", text)
     return None
@@ -113,20 +112,19 @@ def _plants_something(parts: Segmented) -> bool:
     return any(pattern.search(sentence.text) for sentence in parts.sentences)
 
 
+_LONGEST_ACKNOWLEDGEMENT = 80
 _PIECES = re.compile(r"[\s,.!?;:~、。…·\-—()\"'“”‘’]+")
 
 
 def _only_acknowledges(text: str) -> bool:
     words = gate_words()
-    bare = _without_emoji(text)
-    if len(bare) > 60:
+    if len(text) > _LONGEST_ACKNOWLEDGEMENT:
         return False
-    if fold_for_comparison(bare) in words.acknowledgements:
+    bare = _without_emoji(text)
+    pieces = [piece for piece in _PIECES.split(bare) if piece]
+    if "".join(pieces) in words.acknowledgements:
         return True
-    pieces = [fold_for_comparison(piece) for piece in _PIECES.split(bare)]
-    return all(
-        piece in words.acknowledgements or words.drawn_out.fullmatch(piece) for piece in pieces if piece
-    )
+    return all(piece in words.acknowledgements or words.drawn_out.fullmatch(piece) for piece in pieces)
 
 
 def _without_emoji(text: str) -> str:

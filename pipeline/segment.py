@@ -25,6 +25,12 @@ MASK = "■"
 MAX_CLAUSES = 600
 """Clauses analysed per message; a person does not say more in one turn, a pasted document does."""
 
+MAX_LENGTH = 40_000
+"""Code points analysed per message, for the same reason."""
+
+MAX_SENTENCE = 800
+"""Code points of one sentence; what goes on for longer is no sentence, but text without marks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Material:
@@ -103,6 +109,8 @@ _JSON_BLOCK = re.compile(r"^[ \t]*[{\[][^\n]*\n(?:.*\n)*?[ \t]*[}\]][ \t]*$|^[ \
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
 _SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
 _SPEAKS = re.compile(r"(?::|说|写道|says|reads|this|german|english)\s*\Z")
+_SPEAKER_WITHIN = re.compile(r"我|(?<![a-z])(?:i|i'm|my)(?![a-z])")
+_SHORT_QUOTE = 6  # with somebody who says "I" in it, a quotation is somebody's speech
 _LONG_QUOTE = 14  # code points; shorter quotes are words that are talked about (sign off with "cheers")
 
 _EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
@@ -120,12 +128,16 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     words that end it.
     """
     norm = normalise(text)
-    material = _material(norm.text, in_fiction)
+    looked_at = norm.text[:MAX_LENGTH]
+    material = _material(looked_at, in_fiction)
     sentences: list[Sentence] = []
     clauses = 0
-    cut = None
-    for start, end, question in _sentence_spans(norm.text, material):
-        sentence = _sentence(norm.text, start, end, question)
+    cut = None if len(norm.text) <= MAX_LENGTH else f"only the first {MAX_LENGTH} code points were analysed"
+    for start, end, question in _sentence_spans(looked_at, material):
+        if end - start > MAX_SENTENCE:
+            end, question = start + MAX_SENTENCE, False
+            cut = cut or f"only the first {MAX_SENTENCE} code points of a sentence were analysed"
+        sentence = _sentence(looked_at, start, end, question)
         if sentence is None:
             continue
         clauses += len(sentence.clauses)
@@ -183,6 +195,7 @@ def _quotes(text: str) -> list[re.Match[str]]:
         for m in _QUOTES.finditer(text)
         if (introduced and _SPEAKS.search(text, 0, m.start()))
         or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
+        or (m.end() - m.start() > _SHORT_QUOTE and _SPEAKER_WITHIN.search(m.group()))
     ]
 
 
@@ -270,7 +283,7 @@ def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question
         clauses.append(Clause(words, start, end, asks))
 
 
-_EDGE = " \t\r\n,;:。.!?、·…~-—\"'“”‘’()[]{}<>*#|"
+_EDGE = " \t\r\n,;:。.!?、·…~-—\"'“”‘’()[]{}<>*#|\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
 
 
 def _strip(text: str, start: int, end: int) -> tuple[int, int]:

@@ -23,6 +23,9 @@ from .words import WordIndex
 
 Reach = Literal["clause", "sentence", "around", "turn"]
 
+MAX_SIGNALS = 60
+"""Signals looked at per sentence; nobody says more in one, a flood does."""
+
 _FILES = ("signals_zh.toml", "signals_en.toml")
 
 _REACH: dict[str, Reach] = {
@@ -132,6 +135,7 @@ def find_signals(text: str) -> list[Seen]:
             for pattern in entry.patterns:
                 seen += [Seen(m.start(), m.end(), entry) for m in pattern.finditer(text) if m.group()]
     if len(seen) > 1:
+        del seen[MAX_SIGNALS:]
         seen = [one for one in seen if not any(_hides(other, one) for other in seen)]
         seen.sort(key=lambda one: (one.start, one.end))
     return seen

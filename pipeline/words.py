@@ -22,7 +22,7 @@ def is_latin(ch: str) -> bool:
 
 
 class WordIndex(Generic[T]):
-    """Words with what they stand for, looked up by their first character.
+    """Words with what they stand for, looked up by their first two characters.
 
     A word that begins (ends) with an ASCII letter or digit is found only where no other ASCII letter or
     digit stands before (after) it: `ios` is not found in `curiosity`, but 用 is found everywhere. A
@@ -30,23 +30,33 @@ class WordIndex(Generic[T]):
     """
 
     def __init__(self, words: Iterable[tuple[str, T]]) -> None:
-        self._by_first: dict[str, list[tuple[str, bool, T]]] = {}
+        # first character → (words of that one character, second character → longer words)
+        self._tree: dict[str, tuple[list[tuple[str, bool, T]], dict[str, list[tuple[str, bool, T]]]]] = {}
         for word, of in words:
             stem = word.removesuffix("*")
             if not stem:
                 raise ValueError("an index cannot hold the empty word")
             bounded = is_latin(stem[-1]) and not word.endswith("*")
-            self._by_first.setdefault(stem[0], []).append((stem, bounded, of))
+            alone, longer = self._tree.setdefault(stem[0], ([], {}))
+            bucket = alone if len(stem) == 1 else longer.setdefault(stem[1], [])
+            bucket.append((stem, bounded, of))
 
     def scan(self, text: str) -> Iterator[Hit[T]]:
         """Every occurrence of every word, overlapping ones too, by where they begin."""
-        by_first = self._by_first
+        tree = self._tree
+        size = len(text)
         for start, ch in enumerate(text):
-            bucket = by_first.get(ch)
-            if bucket is None or (start and is_latin(ch) and is_latin(text[start - 1])):
+            node = tree.get(ch)
+            if node is None or (ch < "\x80" and start and is_latin(ch) and is_latin(text[start - 1])):
+                continue
+            alone, longer = node
+            bucket = longer.get(text[start + 1]) if start + 1 < size else None
+            if alone:
+                bucket = alone + bucket if bucket else alone
+            if bucket is None:
                 continue
             for word, bounded, of in bucket:
                 if text.startswith(word, start):
                     end = start + len(word)
-                    if not (bounded and end < len(text) and is_latin(text[end])):
+                    if not (bounded and end < size and is_latin(text[end])):
                         yield Hit(start, end, of)

@@ -74,7 +74,7 @@ def hometown(found: Found) -> Changes | None:
 
 
 _NO_WORK_CITY = re.compile(
-    r"^(?:家|公司|单位|学校|医院|努力|认真|一起|外面|室内|线上|远程|这|那|上|一家|互联网|国企|外企|银行|工厂|大厂|体制)"
+    r"^(?:家|公司|单位|学校|医院|努力|认真|一起|外面|室内|线上|远程|这|那|上(?![海饶虞])|一家|互联网|国企|外企|银行|工厂|大厂|体制)"
     r"|(?:公司|集团|厂|银行|学校|大学|医院|局|院|店|里)$"
 )
 
@@ -97,6 +97,8 @@ def birthday(found: Found) -> Changes | None:
     value = month_day(found.norm("value"))
     if value is None:
         return None
+    if re.search(r"农历|阴历", found.clause.text):
+        value = f"农历{value}"
     former = re.search(r"不是([^,。!?]{2,10})", found.spoken.sentence.text)
     correct = former is not None or "correction" in kinds_of(found.seen)
     return {
@@ -259,7 +261,8 @@ def device(found: Found) -> Changes:
     phone = re.search(r"安卓|android|iphone|ios|鸿蒙", value.lower()) is not None
     changes: dict[str, Any] = {"attribute": "phone" if phone else "os"}
     if found.has("former"):
-        changes |= {"intent": "correct", "former_value": found.plain("former")}
+        ended = re.search(r"不再|了,|了，|换", found.match.group()) is not None
+        changes |= {"intent": "change" if ended else "correct", "former_value": found.plain("former")}
     elif "change" in kinds_of(found.seen):
         changes["intent"] = "change"
     return changes
@@ -394,7 +397,7 @@ def likes(found: Found) -> list[Changes] | None:
     negative = found.rule.polarity == "negative"
     kinds = kinds_of(found.seen)
     further = re.search(r"也|还|除了", found.spoken.sentence.text) is not None
-    changed = re.search(r"(?:现在|如今|开始|变得|越来越|不再)", found.clause.text) is not None
+    changed = re.search(r"现在|如今|开始|变得|越来越|不再|了$", found.clause.text) is not None
     intent = "correct" if "correction" in kinds else "change" if changed else "add" if further else "assert"
     attitude = f"对{{}}{verb}" if verb in _ATTITUDES else f"{verb if negative else '喜欢'}{{}}"
     return [
@@ -476,7 +479,11 @@ def _begins_order(found: Found, index: int) -> bool:
 def topic(found: Found) -> Changes | None:
     """What is not to be spoken of; an exclamation such as 别提了 names nothing."""
     said = found.words("value")
-    if not said or re.match(r"^(?:它|这|那|了|啊|多|太|要|有)", found.norm("value")) or len(said) > 24:
+    if (
+        not said
+        or re.match(r"^(?:它|这|那|了|啊|多|太|要|有(?!没有))", found.norm("value"))
+        or len(said) > 24
+    ):
         return None
     urged = re.search(r"催", found.match.group())
     if urged and not found.norm("value").startswith("催"):
@@ -614,3 +621,14 @@ def corrects_previous(found: Found) -> Changes | None:
         "family": said.family,
         "target_words": former.content,
     }
+
+
+_DEGREES = {"博": "博士", "研": "研究生", "大专": "大专", "mba": "MBA"}
+
+
+@builder
+def degree(found: Found) -> Changes:
+    """The full name of a degree that was shortened."""
+    value = _DEGREES.get(found.norm("value"), found.plain("value"))
+    studying = re.search(r"在读|在念|读博|读研|正在", found.clause.text) is not None
+    return {"value": value, "content": f"用户学历是{value}{'（在读）' if studying else ''}"}

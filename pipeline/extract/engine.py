@@ -145,6 +145,8 @@ class Found:
                 return "limiting" in kinds_of(self.spoken.seen) and (self.spoken.names_artefact or in_hand)
             case "negated_order":
                 return _NEGATED.search(self.clause.text) is not None
+            case "today":
+                return any(s.entry.kind == "passing" and s.entry.value != "present" for s in self.seen)
             case "thanks":
                 return gate_words().thanks.search(self.spoken.sentence.text) is not None
             case "other_person":
@@ -245,8 +247,23 @@ def _candidate(found: Found, changes: Mapping[str, Any]) -> Candidate | None:
     if not draft["content"].strip() or MASK in draft["content"] or MASK in (draft["value"] or ""):
         return None
     draft["signals"] = _signals(found, draft.pop("extra_signals", ()))
+    draft |= _put_right(found, draft)
     draft["certainty"] = draft.get("certainty") or _certainty(draft["signals"])
     return Candidate(**draft)
+
+
+_NOT_SO = re.compile(r"\A[,，\s]*(?:而|并)?(?:不是|并非|not )(?P<former>[^,，。.!！?？;；]{1,16})")
+
+
+def _put_right(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:
+    """A denial behind it ("X, not Y") and words such as "you got it wrong" make a plain fact a correction."""
+    if draft["kind"] not in ("fact", "state") or draft["intent"] not in ("assert", "change"):
+        return {}
+    denied = _NOT_SO.match(found.text_behind())
+    if denied is None and "correction" not in kinds_of(found.seen):
+        return {}
+    former = trimmed(denied.group("former")) if denied else draft["former_value"]
+    return {"intent": "correct", "former_value": former}
 
 
 def _draft(found: Found) -> dict[str, Any]:

@@ -124,11 +124,13 @@ class Spoken:
     @cached_property
     def for_tasks(self) -> bool:
         """A standing order about tasks of one kind."""
-        if not self.order or self.user_acts or "everything" in kinds_of(self.seen):
+        acts = self.user_acts and "remember" not in kinds_of(self.seen)
+        if not self.order or acts or "everything" in kinds_of(self.seen):
             return False
         typed = _words().talks_task.search(self.sentence.text) is not None
         limited = "limiting" in kinds_of(self.seen)
-        return (typed and not limited) or (self.lasts and self.family is not None)
+        kept = self.lasts or "remember" in kinds_of(self.seen)
+        return (typed and not limited) or (kept and self.family is not None)
 
     @cached_property
     def names_artefact(self) -> bool:

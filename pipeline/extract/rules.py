@@ -36,6 +36,7 @@ CONDITIONS = frozenset(get_args(SignalKind)) | {
     "artefact",
     "negated_order",
     "thanks",
+    "today",
 }
 """What `need` and `forbid` may name."""
 
