@@ -33,12 +33,21 @@ from .memories import Shaping, memory_row
 from .rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
 from .versions import CHANGES_WHAT_HOLDS, Holding, holdings, opened, strikes, version_rows
 
-Before = Callable[[str, int], Memory]
-"""`before(stream_id, stream_version)`: the stream, as a memory, with exactly its events before that
-version; called only for versions above 1."""
 
-PeriodKey = tuple[str, int, object]
-"""Memory, `known_from` and `valid_from`."""
+@dataclass(frozen=True, slots=True)
+class Past:
+    """A stream's earlier events, and the stored period rows that are still known of it.
+
+    `known` is None where the rows were not looked up; they are asked for when they are needed.
+    """
+
+    memory: Memory
+    known: Sequence[PeriodRow] | None = None
+
+
+Before = Callable[[str, int], Past]
+"""`before(stream_id, stream_version)`: the stream with exactly its events before that version; called
+only for versions above 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +68,8 @@ class Changes:
     """
 
     memories: list[MemoryRow] = field(default_factory=list)
+    gone: list[str] = field(default_factory=list)
+    """Streams that are no memory any more, since all that made them one was undone."""
     versions: list[VersionRow] = field(default_factory=list)
     closed: list[PeriodRow] = field(default_factory=list)
     """Rows as they are stored but for `known_to`, which is now known."""
@@ -70,7 +81,7 @@ class Changes:
     """Batch, position and number of events written, for batches stored earlier."""
     batches: list[BatchRow] = field(default_factory=list)
     erased: list[str] = field(default_factory=list)
-    folded: dict[str, Memory] = field(default_factory=dict)
+    folded: dict[str, Past] = field(default_factory=dict)
     """The memories after the events, for whoever folds the next ones."""
 
 
@@ -126,9 +137,10 @@ class _Stream:
         first = entries[0].stream_version
         # A ledger's rows come from single events, so its past is not asked for.
         if first == 1 or self._kind == "ledger":
-            self._before = Memory(stream_id)
+            past = Past(Memory(stream_id), ())
         else:
-            self._before = before(stream_id, first)
+            past = before(stream_id, first)
+        self._before, self._known = past.memory, past.known
         self._kind = self._kind or kind_of(self._before.entries)
 
     def fold(self, known_until: Callable[[str], Sequence[PeriodRow]], shaping: Shaping) -> None:
@@ -149,20 +161,22 @@ class _Stream:
         row = memory_row(after, shaping)
         if row is not None:
             changes.memories.append(row)
+        elif before.entries:
+            changes.gone.append(self._stream_id)
         erased = any(isinstance(entry.event, Erased) for entry in self._entries)
         if erased:
             changes.erased.append(self._stream_id)
         touches_all = erased or any(isinstance(entry.event, RolledBack) for entry in self._entries)
         changes.versions += version_rows(after, after=0 if touches_all else len(before.versions))
         self._fold_decisions(after.entries, erased=after.status == "erased")
-        changes.folded[self._stream_id] = after
+        changes.folded[self._stream_id] = Past(after, self._known)
 
     def _fold_periods(self, known_until: Callable[[str], Sequence[PeriodRow]]) -> Memory:
         """Close and open period rows event by event; return the memory after all of them."""
         memory, waiting = self._before, []
         present: frozenset[Holding] | None = None
         fresh: dict[Holding, PeriodRow] = {}
-        stored: dict[Holding, PeriodRow] | None = None
+        stored = None if self._known is None else {_holding(row): row for row in self._known}
         for entry in self._entries:
             waiting.append(entry)
             if not isinstance(entry.event, CHANGES_WHAT_HOLDS):
@@ -177,12 +191,13 @@ class _Stream:
                     continue
                 if stored is None:
                     stored = {_holding(row): row for row in known_until(self._stream_id)}
-                self._changes.closed.append(replace(stored[gone], known_to=entry.position))
+                self._changes.closed.append(replace(stored.pop(gone), known_to=entry.position))
             new = after - present
             for row in opened(memory, new, entry.position):
                 fresh[_holding(row)] = row
             present = after
         self._changes.periods += fresh.values()
+        self._known = None if stored is None else (*stored.values(), *fresh.values())
         if memory.status == "erased":
             self._changes.periods = [r for r in self._changes.periods if r.memory_id != self._stream_id]
             self._changes.closed = [r for r in self._changes.closed if r.memory_id != self._stream_id]

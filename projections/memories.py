@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from ..domain.events import Proposed
-from ..domain.memory import Memory
+from ..domain.memory import Memory, Status
 from ..domain.owner_state import statement_of
 from ..domain.statement import Statement
 from .rows import MemoryRow
@@ -29,7 +29,7 @@ def memory_row(memory: Memory, shaping: Shaping) -> MemoryRow | None:
     status = memory.status
     if status == "none" or not memory.entries:
         return None
-    row = _blank(memory)
+    row = _blank(memory, status)
     if status == "erased":
         return row
     statement = statement_of(memory)
@@ -38,13 +38,13 @@ def memory_row(memory: Memory, shaping: Shaping) -> MemoryRow | None:
     return replace(row, **_proposed(memory, shaping))
 
 
-def _blank(memory: Memory) -> MemoryRow:
+def _blank(memory: Memory, status: Status) -> MemoryRow:
     """The row without what the memory says."""
     first, last, closing = memory.entries[0], memory.entries[-1], memory.closing
-    shown, erased = memory.latest, memory.status == "erased"
+    shown, erased = memory.latest, status == "erased"
     return MemoryRow(
         memory_id=memory.memory_id,
-        status=memory.status,
+        status=status,
         subject="",
         attribute="",
         type=None,

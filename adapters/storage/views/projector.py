@@ -6,9 +6,8 @@ from collections.abc import Sequence
 
 from sqlalchemy import Connection, event
 
-from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
-from ....projections.fold import Changes, fold
+from ....projections.fold import Changes, Past, fold
 from ....projections.memories import Shaping
 from ....projections.rows import PeriodRow
 from ..codec import Codec
@@ -57,7 +56,7 @@ class RowFolder:
         writer = self._writer
         assert writer is not None
 
-        def before(stream_id: str, stream_version: int) -> Memory:
+        def before(stream_id: str, stream_version: int) -> Past:
             return self._streams.get(stream_id, stream_version) or self._loader.before(
                 connection, owner_ref, stream_id, stream_version
             )

@@ -10,6 +10,7 @@ from sqlalchemy import Connection, bindparam, select
 from ....domain.errors import VerificationFailedError
 from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
+from ....projections.fold import Past
 from .. import tables
 from ..codec import Codec, Encoded
 from ..ids import id_to_bytes
@@ -44,25 +45,25 @@ class FoldedStreams:
 
     def __init__(self, greatest: int) -> None:
         self._greatest, self._events = greatest, 0
-        self._kept: OrderedDict[str, Memory] = OrderedDict()
+        self._kept: OrderedDict[str, Past] = OrderedDict()
 
-    def get(self, stream_id: str, stream_version: int) -> Memory | None:
+    def get(self, stream_id: str, stream_version: int) -> Past | None:
         """The memory with exactly the events before that version, if it is here."""
-        memory = self._kept.get(stream_id)
-        if memory is None or memory.stream_version != stream_version - 1:
+        past = self._kept.get(stream_id)
+        if past is None or past.memory.stream_version != stream_version - 1:
             return None
         self._kept.move_to_end(stream_id)
-        return memory
+        return past
 
-    def keep(self, memories: Iterable[Memory]) -> None:
+    def keep(self, folded: Iterable[Past]) -> None:
         """Remember these, and let go of those that were not asked for longest."""
-        for memory in memories:
-            former = self._kept.pop(memory.memory_id, None)
-            self._events += len(memory.entries) - (len(former.entries) if former else 0)
-            self._kept[memory.memory_id] = memory
+        for past in folded:
+            former = self._kept.pop(past.memory.memory_id, None)
+            self._events += len(past.memory.entries) - (len(former.memory.entries) if former else 0)
+            self._kept[past.memory.memory_id] = past
         while self._events > self._greatest and self._kept:
             _, oldest = self._kept.popitem(last=False)
-            self._events -= len(oldest.entries)
+            self._events -= len(oldest.memory.entries)
 
     def forget(self) -> None:
         """Forget all of them."""
@@ -77,7 +78,7 @@ class StreamLoader:
         self._codec = codec
         self._query: Prepared | None = None
 
-    def before(self, connection: Connection, owner_ref: bytes, stream_id: str, stream_version: int) -> Memory:
+    def before(self, connection: Connection, owner_ref: bytes, stream_id: str, stream_version: int) -> Past:
         """The stream with exactly its events before the version.
 
         Raises:
@@ -99,4 +100,4 @@ class StreamLoader:
             )
             for row in found
         )
-        return Memory(stream_id, entries)
+        return Past(Memory(stream_id, entries))

@@ -54,6 +54,9 @@ class RowWriter:
         self._close_batch = _setting(
             tables.batch, ["owner_ref", "batch_id"], ["closed_pos", "written"], dialect
         )
+        key = ["owner_ref", "memory_id"]
+        gone = delete(tables.memory).where(_matching(tables.memory, key))
+        self._gone = Prepared(gone, _bound(key), dialect)
         self._erase = _erasing(tables, dialect)
 
     def known_until(self, connection: Connection, owner_ref: bytes, memory_id: str) -> Sequence[PeriodRow]:
@@ -64,6 +67,7 @@ class RowWriter:
     def write(self, connection: Connection, changes: Sequence[OwnersChanges]) -> None:
         """Write the changes of several owners."""
         self._memories.write(connection, [(ref, row) for ref, c in changes for row in c.memories])
+        self._gone.run(connection, [(ref, memory_id) for ref, c in changes for memory_id in c.gone])
         self._versions.write(connection, [(ref, row) for ref, c in changes for row in c.versions])
         self._close.run(
             connection,
@@ -110,13 +114,19 @@ class _Replacing(Generic[R]):
     def __init__(self, table: Table, shape: Shape[R], dialect: Dialect) -> None:
         names = [column.name for column in table.columns]
         key = [column.name for column in table.primary_key.columns]
-        self._places = [names.index(name) for name in key]
-        self._shape, self._insert = shape, Prepared(insert(table), names, dialect)
-        self._delete = Prepared(delete(table).where(_matching(table, key)), _bound(key), dialect)
+        self._places, self._shape = [names.index(name) for name in key], shape
+        # One statement instead of two where the database can; these tables have no other unique key.
+        replaces = dialect.name == "sqlite"
+        statement = insert(table).prefix_with("OR REPLACE") if replaces else insert(table)
+        self._insert = Prepared(statement, names, dialect)
+        self._delete = (
+            None if replaces else Prepared(delete(table).where(_matching(table, key)), _bound(key), dialect)
+        )
 
     def write(self, connection: Connection, rows: Sequence[tuple[bytes, R]]) -> None:
         encoded = [self._shape.encode(owner_ref, row) for owner_ref, row in rows]
-        self._delete.run(connection, [tuple(row[place] for place in self._places) for row in encoded])
+        if self._delete is not None:
+            self._delete.run(connection, [tuple(row[place] for place in self._places) for row in encoded])
         self._insert.run(connection, encoded)
 
 
