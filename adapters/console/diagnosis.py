@@ -5,14 +5,16 @@ from __future__ import annotations
 import platform
 import sqlite3
 from collections import defaultdict
+from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from ... import __version__
 from ...bootstrap import Memstrata
+from ...domain.errors import StoreError
 from ...domain.owner import Owner
 from ...projections.rows import PROJECTIONS
-from .failures import ERROR, OK, VERIFICATION_FAILED
+from .failures import ERROR, OK, VERIFICATION_FAILED, status_of
 from .text import stamp
 
 _OLDEST_SQLITE = (3, 35, 0)
@@ -44,25 +46,31 @@ def surroundings() -> list[Finding]:
 
 
 def examined(store: Memstrata, owner: Owner) -> list[Finding]:
-    """The store, and what one owner has in it."""
-    return [
-        Finding("store", True, store.where),
-        *_log(store),
-        _projections(store),
-        _drift(store),
-        _slots(store, owner),
-        _clock(store, owner),
-        _owner(store, owner),
-    ]
+    """The store, and what one owner has in it; a check that cannot be carried out is a finding too."""
+    checks: dict[str, Callable[[], Finding]] = {
+        "log": lambda: _log(store),
+        "projections": lambda: _projections(store),
+        "drift": lambda: _drift(store),
+        "slots": lambda: _slots(store, owner),
+        "clock": lambda: _clock(store, owner),
+        "owner": lambda: _owner(store, owner),
+    }
+    findings = [Finding("store", True, store.where)]
+    for name, check in checks.items():
+        try:
+            findings.append(check())
+        except StoreError as error:
+            findings.append(Finding(name, False, str(error), status_of(error)))
+    return findings
 
 
-def _log(store: Memstrata) -> list[Finding]:
-    return [
-        Finding("log", True, f"{report.events} events, the chain agrees up to position {report.up_to}")
-        if report.ok
-        else Finding("log", False, f"position {report.position}: {report.problem}", VERIFICATION_FAILED)
-        for report in store.verify()
-    ]
+def _log(store: Memstrata) -> Finding:
+    reports = store.verify()
+    broken = [f"position {report.position}: {report.problem}" for report in reports if not report.ok]
+    if broken:
+        return Finding("log", False, "; ".join(broken), VERIFICATION_FAILED)
+    events = sum(report.events for report in reports)
+    return Finding("log", True, f"{events} events, the chain of digests agrees with all of them")
 
 
 def _projections(store: Memstrata) -> Finding:

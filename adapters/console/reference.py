@@ -47,15 +47,21 @@ def _commands(
 
 
 def _section(path: tuple[str, ...], command: click.Command, parent: click.Group) -> str:
-    arguments = [
-        p.make_metavar(click.Context(command)) for p in command.params if p.param_type_name == "argument"
-    ]
+    arguments = [_named(one) for one in command.params if isinstance(one, click.Argument)]
     usage = " ".join(
         ["memstrata", *path, *([] if isinstance(command, click.Group) else ["[OPTIONS]"]), *arguments]
     )
     example = "\n".join(f"$ {line}" for line in getattr(command, "example", "").splitlines())
     parts = [_help_of(command), f"```text\n{usage}\n```", _options_of(command, parent)]
     return "\n\n".join([part for part in parts if part] + [f"```console\n{example}\n```"])
+
+
+def _named(argument: click.Argument) -> str:
+    if argument.metavar:
+        return argument.metavar
+    if isinstance(argument.type, click.Choice):
+        return f"{{{'|'.join(map(str, argument.type.choices))}}}"
+    return (argument.name or "").upper()
 
 
 def _help_of(command: click.Command) -> str:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ..failures import ERROR, VERIFICATION_FAILED
+from ..failures import VERIFICATION_FAILED, status_of
 from ..options import Command, Group, on_store, with_json
 from ..session import Console, pass_console
 
@@ -172,7 +172,7 @@ def doctor(context: click.Context) -> None:
         with console.existing() as store:
             findings += examined(store, console.owner)
     except StoreError as error:
-        findings.append(Finding("store", False, str(error), ERROR))
+        findings.append(Finding("store", False, str(error), status_of(error)))
     if console.as_json:
         console.form(
             {

@@ -189,7 +189,7 @@ def add(
 
     at = at or datetime.now().astimezone()
     given = {name: value for name, value in more.items() if value is not None}
-    turn = _turn(Turn, user=text, session=session or f"cli-{at:%Y-%m-%d}", at=at, **given)
+    turn = Turn(user=text, session=session or f"cli-{at:%Y-%m-%d}", at=at, **given)
     with console.writing() as store:
         _say(console, store, turn, revise)
         console.note(f"store: {store.where}", store=store.where)
@@ -213,7 +213,7 @@ def chat(console: Console, /, session: str | None, **more: str | None) -> None:
         console.note(f"session {session}, store: {store.where}; end with Ctrl-D", session=session)
         for line in _spoken():
             now = datetime.now().astimezone()
-            _say(console, store, _turn(Turn, user=line, session=session, at=now, **given), False)
+            _say(console, store, Turn(user=line, session=session, at=now, **given), False)
 
 
 def _spoken() -> Iterator[str]:
@@ -227,17 +227,6 @@ def _spoken() -> Iterator[str]:
             return
         if line := raw.decode("utf-8", "replace").strip():
             yield line
-
-
-def _turn(kind: type[Turn], **fields: Any) -> Turn:
-    """A turn from options; what is wrong with them is a wrong use of the command."""
-    from pydantic import ValidationError
-
-    try:
-        return kind(**fields)
-    except ValidationError as error:
-        first = error.errors(include_url=False)[0]
-        raise click.UsageError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from error
 
 
 def _say(console: Console, store: Memstrata, turn: Turn, revise: bool) -> None:
