@@ -171,6 +171,11 @@ def family_in(text: str) -> tuple[str, int, int] | None:
     return best
 
 
+def families_in(text: str) -> list[tuple[str, int, int]]:
+    """Every family that a normalised text names, as `family_in` gives it, by where the words begin."""
+    return [(name, start, end) for start, end, name in _family_words().scan(text)]
+
+
 def family_of(words: str | None) -> str | None:
     """The family that a task's name belongs to (`写周报` → `writing`); None when none is known."""
     if not words:

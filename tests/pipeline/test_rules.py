@@ -24,9 +24,12 @@ def _examples(sign: str) -> list[object]:
 
 
 def _candidates(rule: Rule, text: str) -> list[Candidate]:
-    """What the rule finds; `[task]`, `[project]`, `[job]` say what is in hand, `[after: …]` what was said."""
+    """What the rule finds; `[task]`, `[project]`, `[job]` say what is in hand, `[after: …]` what was said,
+    `[known: …]` what is remembered."""
     before = re.match(r"\[after: ([^\]]+)\]\s*", text)
     text = text[before.end() :] if before else text
+    known = re.match(r"\[known: ([^\]]+)\]\s*", text)
+    text = text[known.end() :] if known else text
     hand = dict.fromkeys(re.findall(r"^\[(task|project|job)\]", text), True)
     words = re.sub(r"^\[(?:task|project|job)\]\s*", "", text)
     turn = prepared(
@@ -34,6 +37,7 @@ def _candidates(rule: Rule, text: str) -> list[Candidate]:
         task={"task": "写周报", "job": "求职"}.get(next(iter(hand), "")),
         project="alpha" if "project" in hand else None,
         history=(before.group(1),) if before else (),
+        known=(known.group(1),) if known else (),
     )
     found = [c for c in RuleExtractor().extract(turn) if c.rule == rule.id]
     assert all(stands_in(e, turn.text) for c in found for e in c.evidence)
