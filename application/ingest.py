@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
 
@@ -52,6 +52,21 @@ class Waiting:
     stream_version: int
     revises: bool
     analysis: Analysis
+
+
+@dataclass
+class Settled:
+    """What one attempt at writing a group came to, by the place of each turn.
+
+    `reports` are of the turns that it writes. `known` and `edited` are turns that another writer
+    recorded while this one analysed them: with the same content, or with another one.
+    """
+
+    reports: dict[int, TurnReport] = field(default_factory=dict)
+    known: dict[int, Sequence[RecordedEvent]] = field(default_factory=dict)
+    edited: list[Waiting] = field(default_factory=list)
+    alone: list[Waiting] = field(default_factory=list)
+    """Turns that turned out to revise others; a revision is planned on what is recorded."""
 
 
 class RecentTurns:
@@ -176,14 +191,14 @@ class Ingest:
                 analysis = self._judging.gate.analyse(prepared)
                 new = Waiting(place, one, turn_id, digest, len(entries), before is not None, analysis)
                 if new.revises:  # planned on what is recorded, so what waits goes first and it goes alone
-                    self._write_group(owner, waiting, reports, actor, simulated)
-                    self._write_group(owner, [new], reports, actor, simulated)
+                    self._write_group(owner, waiting, reports, actor, revise, simulated, strict)
+                    self._write_group(owner, [new], reports, actor, revise, simulated, strict)
                     waiting = []
                 else:
                     waiting.append(new)
                     queued[turn_id] = digest
             self._recent.add(owner, one.turn.session, turn_id, one.text)
-        self._write_group(owner, waiting, reports, actor, simulated)
+        self._write_group(owner, waiting, reports, actor, revise, simulated, strict)
 
     def _write_group(
         self,
@@ -191,27 +206,64 @@ class Ingest:
         waiting: Sequence[Waiting],
         reports: dict[int, TurnReport],
         actor: str,
+        revise: bool,
         simulated: bool,
+        strict: bool,
     ) -> None:
         if not waiting:
             return
         if simulated:
             self._check_simulation(owner, waiting[0].arrived.said_at)
+        attempts = 0
 
-        def decide(draft: Draft) -> tuple[dict[int, list[Decided]], Sequence[Part]]:
-            decided: dict[int, list[Decided]] = {}
+        def decide(draft: Draft) -> tuple[Settled, Sequence[Part]]:
+            nonlocal attempts
+            attempts += 1
+            settled = Settled()
             parts: list[Part] = []
-            for one in waiting:
+            present = waiting if attempts == 1 else self._look_again(owner, waiting, settled, revise)
+            if strict and settled.edited:
+                turn = settled.edited[0].arrived.turn
+                raise TurnEditedError(turn.session, turn.message_id)
+            for one in present:
                 before = len(draft.events)
                 revision = self._plan_revision(owner, draft.state, one.turn_id) if one.revises else None
-                decided[one.place] = self._decide(draft, one, revision, actor, simulated)
+                decided = self._decide(draft, one, revision, actor, simulated)
+                settled.reports[one.place] = _reported(one, decided)
                 clock = one.arrived.said_at if simulated else None
                 parts.append(Part(draft.events[before:], clock))
-            return decided, parts if simulated else [Part(draft.events)]
+            return settled, parts if simulated else [Part(draft.events)]
 
-        decided, _ = self._writer.write(owner, decide)
+        settled, _ = self._writer.write(owner, decide)
+        for one in settled.alone:
+            self._write_group(owner, [one], reports, actor, revise, simulated, strict)
+        reports.update(settled.reports)
         for one in waiting:
-            reports[one.place] = _reported(one, decided[one.place])
+            turn = one.arrived.turn
+            if one.place in settled.known:
+                entries = settled.known[one.place]
+                reports[one.place] = self._known(owner, one.turn_id, one.arrived, entries)
+            elif one in settled.edited:
+                error = TurnEditedError(turn.session, turn.message_id)
+                reports[one.place] = _failed(turn, error, one.turn_id)
+
+    def _look_again(
+        self, owner: Owner, waiting: Sequence[Waiting], settled: Settled, revise: bool
+    ) -> list[Waiting]:
+        """The turns that still wait after another writer was faster; it may have brought the same ones."""
+        recorded = self._store.read_streams(owner, [one.turn_id for one in waiting])
+        still: list[Waiting] = []
+        for one in waiting:
+            entries = recorded.get(one.turn_id, [])
+            before = _digest_in_force(entries)
+            if before == one.digest:
+                settled.known[one.place] = entries
+            elif before is not None and not revise:
+                settled.edited.append(one)
+            else:
+                now = replace(one, stream_version=len(entries), revises=before is not None)
+                (settled.alone if now.revises and len(waiting) > 1 else still).append(now)
+        return still
 
     def _check_simulation(self, owner: Owner, first: datetime) -> None:
         """A simulated clock may not run before what the partition has recorded already."""

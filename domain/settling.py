@@ -82,8 +82,13 @@ def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> 
 
 
 def _late(case: Case, memory: Memory, said: Statement) -> Decision:
-    """A fact about the past gets its own closed period and never becomes current."""
-    if case.candidate.time is None or case.candidate.time.start is None:
+    """A fact about the past gets its own closed period and never becomes current.
+
+    So does what arrives only after something newer was recorded: it was so from when it was said.
+    """
+    time = case.candidate.time
+    out_of_order = time is None and case.candidate.intent != "late"
+    if not out_of_order and (time is None or time.start is None):
         return case.skip("past_without_time", "relation.past", memory.memory_id)
     known_since = min((p.valid_from for p in memory.periods), default=case.context.said_at)
     # What was so before anything known lasts until that; only within known time does its own end count.
