@@ -10,6 +10,7 @@ from memstrata.application.evaluation import RATES, Evaluation
 
 CITY = {"id": "m1", "content": "用户住在杭州", "attribute": "city", "value": "杭州"}
 PEANUTS = {"id": "m2", "content": "用户对花生过敏", "attribute": "allergy", "value": "花生"}
+BIRTHDAY = {"id": "m3", "content": "用户生日是10月23日", "attribute": "birthday", "value": "10-23"}
 TASK = {"session": {"task": "写周报", "task_id": "w-1"}}
 
 
@@ -219,11 +220,12 @@ class TestConflicts:
         assert rates(play_one(case)) == {"conflict_accuracy": 0.0}
 
     def test_beside_a_target_no_other_may_change(self) -> None:
-        case = case_of({"target": "m2"}, given=given(CITY, PEANUTS))
-        gone = fact("用户对花生过敏", kind="retraction", intent="retract", target_words="花生过敏")
+        case = case_of({"target": "m1"}, given=given(CITY, BIRTHDAY))
+        moved = city("上海", intent="change")
+        born = fact("用户生日是11月23日", attribute="birthday", value="11-23", intent="correct")
 
-        assert rates(play_one(case, gone)) == {"conflict_accuracy": 1.0}
-        assert rates(play_one(case, gone, city("上海", intent="change"))) == {"conflict_accuracy": 0.0}
+        assert rates(play_one(case, moved)) == {"conflict_accuracy": 1.0}
+        assert rates(play_one(case, moved, born)) == {"conflict_accuracy": 0.0}
 
 
 class TestActionsReasonsTypes:
