@@ -17,7 +17,7 @@ from typing import Any
 
 from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
-from .segment import MASK, Segmented, plays_on, segment
+from .segment import Segmented, plays_on, segment
 from .signals import find_signals
 from .text import fold_for_comparison, language_of, normalise
 

@@ -105,7 +105,6 @@ def _patterns() -> _Patterns:
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTES = re.compile(r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\"")
 _BRACKETS = re.compile(r"【[^】]{8,4000}】|\[(?:[^\[\]\n]{12,1000})\]")
-_JSON_BLOCK = re.compile(r"^[ \t]*[{\[][^\n]*\n(?:.*\n)*?[ \t]*[}\]][ \t]*$|^[ \t]*\{\"[^\n]*\}[ \t]*$", re.M)
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
 _SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
 _SPEAKS = re.compile(r"(?::|说|写道|says|reads|this|german|english)\s*\Z")
@@ -175,7 +174,7 @@ def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
     patterns = _patterns()
     found: list[Material] = [Material(*m.span(), "code") for m in _FENCE.finditer(text)]
     if "\n" in text:
-        found += [Material(*m.span(), "log") for m in _JSON_BLOCK.finditer(text)]
+        found += _json_blocks(text)
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text)]
     found += [Material(*m.span(), "quote") for m in _quotes(text)]
@@ -187,13 +186,31 @@ def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
     return _merged(found)
 
 
+def _json_blocks(text: str) -> list[Material]:
+    """From a line that opens with a brace or bracket to the next line that begins by closing one."""
+    blocks: list[Material] = []
+    begun: int | None = None
+    at = 0
+    for line in text.splitlines(keepends=True):
+        bare = line.strip()
+        if begun is None and bare.startswith(("{", "[")) and not bare.endswith(("}", "]")):
+            begun = at
+        elif begun is not None and bare.startswith(("}", "]")):
+            blocks.append(Material(begun, at + len(line.rstrip()), "log"))
+            begun = None
+        elif bare.startswith('{"') and bare.endswith("}"):
+            blocks.append(Material(at, at + len(line.rstrip()), "log"))
+        at += len(line)
+    return blocks
+
+
 def _quotes(text: str) -> list[re.Match[str]]:
     """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
     introduced = _patterns().introduces.search(text) is not None
     return [
         m
         for m in _QUOTES.finditer(text)
-        if (introduced and _SPEAKS.search(text, 0, m.start()))
+        if (introduced and _SPEAKS.search(text, max(0, m.start() - 16), m.start()))
         or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
         or (m.end() - m.start() > _SHORT_QUOTE and _SPEAKER_WITHIN.search(m.group()))
     ]
@@ -283,7 +300,8 @@ def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question
         clauses.append(Clause(words, start, end, asks))
 
 
-_EDGE = " \t\r\n,;:。.!?、·…~-—\"'“”‘’()[]{}<>*#|\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+_INVISIBLE = "\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2060\u2066\u2067\u2068\u2069\ufeff"
+_EDGE = frozenset(f" \t\r\n,;:。.!?、·…~-—\"'“”‘’()[]{{}}<>*#|{_INVISIBLE}")
 
 
 def _strip(text: str, start: int, end: int) -> tuple[int, int]:

@@ -178,6 +178,7 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
         calls.setdefault(place, []).append(start)
     results: list[tuple[int, Candidate]] = []
     taken: list[tuple[int, int]] = []
+    withdrawn: list[tuple[int, int]] = []
     said: set[tuple[str, str]] = set()
     for place in sorted(calls):
         rule = rules[place]
@@ -187,13 +188,15 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
             start, end = found.base + found.match.start(), found.base + found.match.end()
             if rule.tier == "free" and any(start < b and a < end for a, b in taken):
                 continue
-            if careful and MASK in found.text:
+            if (careful and MASK in found.text) or any(start < b and a < end for a, b in withdrawn):
                 continue
             candidates = [one for one in _candidates(found) if _key(one) not in said]
             said |= {_key(one) for one in candidates}
             results += [(start, one) for one in candidates]
             if candidates and rule.tier != "also":
                 taken.append((start, end))
+            if any(one.kind == "retraction" for one in candidates):
+                withdrawn.append((start, end))
     return results
 
 
