@@ -298,57 +298,36 @@ def en_abstains(found: Found) -> list[Changes] | None:
         r"(?:enough|much|well|out|lunch|breakfast|dinner|until|before|after|that)(?![a-z])", said.lower()
     ):
         return None
-    verb = found.norm("verb")
+    verb = re.sub(r"(?:k|t)ing\Z", lambda m: m.group()[0], found.norm("verb"))
+    verb = "smoke" if verb == "smok" else verb
+    said = found.words("value").strip(_EDGE) or verb
     return [
         {
             "value": part,
             "content": f"The user doesn't {verb} {part}"
             if part.lower() != verb
             else f"The user doesn't {verb}",
-            "intent": _intent(found),
+            "intent": "change" if found.norm("verb").endswith("ing") else _intent(found),
         }
         for part in _parts(said)
     ] or None
 
 
-_PETS = r"(?:dog|cat|puppy|kitten|rabbit|bunny|hamster|parrot|budgie|guinea pig|turtle|tortoise|snake|lizard|gecko|horse|pony|goldfish|ferret|corgi|labrador|lab|retriever|poodle|beagle|husky|dachshund|greyhound|tabby|pug|terrier|collie|chihuahua)"
-
-
 @builder
 def en_pet(found: Found) -> Changes | None:
     """The pet's name is its value, also when the next sentence tells it; without a name its kind is."""
-    kind = re.sub(
-        r"\A(?:a|an|second|third|another|new|one|two|three|little|rescue)\s+",
-        "",
-        found.words("kind"),
-        flags=re.I,
-    )
-    kind = re.sub(r"\A(?:second|third|new|little)\s+", "", kind, flags=re.I)
+    said = found.words("kind").strip()
+    kind = re.sub(r"\A(?:(?:an?|second|third|another|new|two|three|little)\s+)+", "", said, flags=re.I)
     called = found.plain("value") or _name_behind(found)
-    further = (
-        re.search(r"(?<![a-z])(?:second|third|another|also|too|new)(?![a-z])", found.clause.text) is not None
-    )
-    if called.lower() in (
-        "a",
-        "the",
-        "so",
-        "very",
-        "my",
-        "is",
-        "not",
-        "it",
-        "sick",
-        "dying",
-        "cute",
-        "sleeping",
-    ):
+    further = re.search(r"(?<![a-z])(?:second|third|another|also|too|new)(?![a-z])", found.clause.text) is not None
+    if _NO_PET_NAME.match(called.lower()):
         return None
-    content = (
-        f"The user has {_article(kind)}{kind} called {called}"
-        if called
-        else f"The user has {_article(kind)}{kind}"
-    )
+    have = kind if kind.lower().endswith("s") else f"{_article(kind)}{kind}"
+    content = f"The user has {have} called {called}" if called else f"The user has {have}"
     return {"value": called or kind, "content": content, "intent": "add" if further else "assert"}
+
+
+_NO_PET_NAME = re.compile(r"(?:an?|the|so|very|my|is|not|it|sick|dying|cute|sleeping|asleep|barking|old|ill)\Z")
 
 
 def _name_behind(found: Found) -> str:
@@ -397,6 +376,19 @@ def en_allergy(found: Found) -> list[Changes] | None:
         {"value": part, "content": _filled(found, value=part), "intent": "add" if further else "assert"}
         for part in _parts(value)
     ] or None
+
+
+@builder
+def en_name(found: Found) -> Changes | None:
+    """A name that follows a greeting is written with a capital, and is no nationality or mood."""
+    value = found.plain("value").strip(_EDGE)
+    if not 1 < len(value) <= 40:
+        return None
+    if "name" not in found.match.group() and (
+        value[:1].islower() or re.search(r"(?:ish|ese|ian|ican|an|new|here|sorry)\Z", value.lower())
+    ):
+        return None
+    return {"value": value, "content": _filled(found, value=value)}
 
 
 @builder
@@ -456,6 +448,10 @@ _TO_DO = re.compile(
     r"(?<![a-z])(?:should|must) (?:be|lead|have|start|use|include|end|come|go|contain|open|follow|never|always|not|stay)(?![a-z])|"
     r"(?<![a-z])i(?:['’]?d| would)?(?: (?:always|really|generally|much|strongly|also|still|usually))* (?:want|prefer|like|expect|need|love|appreciate|rather)(?![a-z])"
 )
+_WHEN_THEN = re.compile(
+    rf"\A(?:(?:and|please|pls) )?(?:whenever|every time|everytime|each time|any ?time|when|if) (?:i|you|we) [a-z]+ [^,]*"
+    rf"(?<! i)(?<! you)(?<! we)(?<! to)(?<! a)(?<! an)(?<! the)(?<! my)(?<! your)(?<! for)(?<! about)(?<! of)(?<! in) (?:{_VERBS})(?![a-z'’])"
+)
 _ONESELF = re.compile(
     r"(?<![a-z])(?:i|we)(?:['’](?:m|ve|ll|re)|m|ve)?(?: (?:always|never|usually|just|really|generally|still|also|don['’]?t|can['’]?t|have|will|would))* "
     r"(?!always|never|usually|just|really|generally|still|also|don|can['’]?t|have (?!to)|will|want|prefer|like|expect|need|love|appreciate|rather|ask|say|send|paste|share|mention|talk|type|write you|request|['’]|would|wouldn|dont|don|d )[a-z]+"
@@ -470,7 +466,7 @@ _ANSWERING = re.compile(
 def en_order(found: Found) -> Changes | None:
     """A standing order: about answers, about one family of tasks, or in general."""
     sentence = found.spoken.sentence
-    order = _TO_DO.search(tidy(found.text)) or _TO_DO.search(tidy(sentence.text))
+    order = _TO_DO.search(tidy(found.text)) or _TO_DO.search(tidy(sentence.text)) or _WHEN_THEN.match(sentence.text)
     if order is None or _tells_of_oneself(found):
         return None
     said = tidy(trimmed_of(found, sentence.start, sentence.end))
@@ -866,7 +862,7 @@ def en_health(found: Found) -> Changes:
     said = re.sub(r"\Amy ", "", said)
     content = f"{verb} {said}".strip()
     behind = re.match(r",? (?:so|which means) ([^.!?;]{3,60})", found.text_behind())
-    if behind and not re.search(r"(?<![a-z])(?:you|can you|please|pls)(?![a-z])", behind.group(1).lower()):
+    if behind and not re.search(r"(?<![a-z])(?:you|can you|please|pls|watch|don['’]?t|never|keep|use|avoid|suggest|give|make|remember)(?![a-z])", behind.group(1).lower()):
         content = f"{content}, so {in_third_person(behind.group(1))}"
     return {"content": _filled(found, value=content)}
 
