@@ -8,6 +8,7 @@ from typing import Literal
 from ..domain.policy import RelationRules
 from ..domain.scope import Scope
 from .keywords import KeyWords
+from .text import is_han
 
 RelationKind = Literal["same", "paraphrase", "opposite", "named", "better", "covers"]
 Found = tuple[RelationKind, float] | None
@@ -153,8 +154,13 @@ def better(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
     if not (said.instructs and kept.instructs) or scope != said.scope:
         return None
     likeness = said.words.likeness(kept.words)
-    one_matter = not said.words.terms.isdisjoint(kept.words.terms) and _exclude(said.words, kept.words)
+    one_matter = _share_a_matter(said.words, kept.words) and _exclude(said.words, kept.words)
     return ("better", likeness) if likeness >= rules.better or one_matter else None
+
+
+def _share_a_matter(mine: KeyWords, theirs: KeyWords) -> bool:
+    """Whether a word of both says what they are about; a lone Hanzi such as 写 does not."""
+    return any(len(term) > 1 or not is_han(term) for term in mine.terms & theirs.terms)
 
 
 def _repeats(said: Said, kept: Kept, rules: RelationRules, *, tells_how: bool) -> bool:

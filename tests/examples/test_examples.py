@@ -113,6 +113,32 @@ def test_a_report_kept_short_this_once_is_no_standing_wish(office: Memstrata) ->
     ]
 
 
+def standing_wishes(memory: Memstrata, *, on: str) -> list[tuple[int, str]]:
+    """Chain version and content of the standing instructions for writing, as known on that day."""
+    listed = memory.memories(OWNER, as_of=moment(on), valid_at=moment(on))
+    return [
+        (one.memory.chain_version, one.memory.content)
+        for one in listed
+        if one.memory.attribute == "instruction" and one.memory.scope_kind == "family"
+    ]
+
+
+def test_a_wish_for_mails_leaves_the_one_for_reports_alone(office: Memstrata) -> None:
+    reports, mails = standing_wishes(office, on="2026-09-12")
+
+    assert (reports[0], mails[0]) == (1, 1)
+    assert "结论" in reports[1]
+    assert "祝好" in mails[1]
+
+
+def test_what_is_wanted_from_now_on_changes_the_wish_for_reports(office: Memstrata) -> None:
+    reports, mails = standing_wishes(office, on="2026-09-18")
+
+    assert (reports[0], mails[0]) == (2, 1)
+    assert "风险" in reports[1]
+    assert "祝好" in mails[1]
+
+
 def test_the_same_hint_in_three_tasks_becomes_a_habit(office: Memstrata) -> None:
     assert values(office, "habit", on="2026-09-20", known="2026-09-20") == []
     assert values(office, "habit", on="2026-09-22") == ["关键事项"]
