@@ -193,18 +193,18 @@ def doctor(context: click.Context) -> None:
 
 @click.command("eval", cls=Command, example="memstrata eval cases/zh.jsonl --json")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
+@click.option("--policy", metavar="FILE", help="A policy (TOML) in place of the one that is in force.")
 @click.option("--failures/--no-failures", default=True, help="List the cases that are not right.")
 @with_json
 @pass_console
-def evaluate(console: Console, files: tuple[str, ...], failures: bool) -> None:
+def evaluate(console: Console, files: tuple[str, ...], policy: str | None, failures: bool) -> None:
     """Play golden cases, each in a fresh store, and count what the gate decides rightly."""
-    from ....application.evaluation import evaluate_files
-    from ..cases import opened
+    from .... import bootstrap
     from ..evaluation import shown
     from ..progress import bar_to
 
     with bar_to(_lines_of(files), "playing") as reached:
-        found = evaluate_files(files, opened, progress=lambda played, _: reached(played))
+        found = bootstrap.evaluate(files, policy_file=policy, progress=lambda played, _: reached(played))
     document = found.to_document()
     if console.as_json:
         console.form(document)
