@@ -44,7 +44,7 @@ def _number(text: str) -> float | None:
 
 
 _NO_PLACE = re.compile(
-    r"^(?:院|校|宿舍|公司|学校|酒店|宾馆|民宿|家里?|楼|这|那|哪|一起|一楼|隔壁|附近|朋友|同事|别人|对面|"
+    r"^(?:日后|以后|未来|今后|当前|这样|那样|院|校|宿舍|公司|学校|酒店|宾馆|民宿|家里?|楼|这|那|哪|一起|一楼|隔壁|附近|朋友|同事|别人|对面|"
     r"下来|过来|进|不|得|着|个|几|很|[一二三四五六七八九十0-9]+[楼层室号栋]|"
     r"the |a |my |an |your |here|there|this|that|fear|peace|hope|denial)"
     r"|(?:附近|楼上?|旁边|一起|对面|酒店|宿舍)$"
@@ -213,7 +213,13 @@ def added(found: Found) -> list[Changes] | None:
 
 def _parts(value: str) -> list[str]:
     """The things that 和, 、 or "and" join; one thing stays whole."""
-    parts = [part.strip() for part in re.split(r"、|/| and |(?<=\S)(?:以及|还有|和|跟|与)(?=\S)", value)]
+    value = re.sub(r"等等?(?:[^、和跟与]{0,6})?$", "", value) or value
+    parts = [
+        part.strip()
+        for part in re.split(
+            r"、|(?<=[\u4e00-\u9fff])/(?=[\u4e00-\u9fff])| and |(?<=\S)(?:以及|还有|和|跟|与)(?=\S)", value
+        )
+    ]
     parts = [part for part in parts if part]
     return parts if all(len(part) <= 16 for part in parts) else [value]
 

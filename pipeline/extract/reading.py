@@ -62,7 +62,7 @@ def _words() -> _Words:
 
 
 _TAIL = re.compile(r"(?:[的了啦啊呀吧哈呢哦嘛咯喔哟呗捏噢耶]|\s|[\"'“”‘’。,，.!！~～、;；:：])+\Z")
-_HEAD = re.compile(r"\A(?:着|了|是|\s|[\"'“”‘’,，、:：])+")
+_HEAD = re.compile(r"\A(?:了|是|\s|[\"'“”‘’,，、:：])+")
 
 
 def trimmed(said: str) -> str:
