@@ -28,7 +28,8 @@ def table(headers: Sequence[str], rows: Sequence[Sequence[str]], *, long: int | 
     columns = terminal_width()
     if columns is not None:
         over = sum(widths) + len(_GAP) * (len(widths) - 1) - columns
-        widths[long] = max(_LEAST, widths[long] - max(over, 0))
+        if over > 0:
+            widths[long] = max(min(_LEAST, widths[long]), widths[long] - over)
     right = [header.startswith(">") for header in headers]
     head = _GAP.join(pad(name, w, right=r) for name, w, r in zip(names, widths, right, strict=True))
     body = [

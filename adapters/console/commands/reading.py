@@ -133,7 +133,7 @@ def show(console: Console, memory: str, as_of: int | datetime | None, valid_at: 
                 None,
             )
             if period is None:
-                console.note(f"it holds at no version on {moment.isoformat()}; shown is the last one")
+                console.note(f"no version holds at {moment.isoformat()}; shown is the last one")
             else:
                 versions = store.history(console.owner, row.memory_id, as_of=as_of)
                 statement, version = versions[period.number - 1].statement, period.number
@@ -191,7 +191,7 @@ def history(console: Console, memory: str, as_of: int | datetime | None, valid_a
             return
         console.lines(memories.history(versions, periods, short_batches(console, store)))
         if not versions:
-            console.note("no version fits")
+            console.note("there is no version" + (" that holds then" if valid_at else ""))
 
 
 @click.command("diff", cls=Command, example="memstrata diff 3fa8b2c1 1 2")
