@@ -17,7 +17,7 @@ from ...projections.rows import MemoryRow, PeriodRow, VersionRow
 from .forms import quotes_of, statement_form
 from .ids import ShortIds
 from .tables import fields, table
-from .text import clean, pad, stamp, styled, toned
+from .text import clean, number, pad, stamp, styled, toned
 from .turns import ending, said, scope_of
 
 
@@ -52,20 +52,25 @@ def _content(statement: Statement | None, otherwise: str) -> str:
 
 def shown(memory: MemoryRow, statement: Statement | None, version: int | None, short: ShortIds) -> list[str]:
     """One memory with all that is known of it."""
-    number = version if version is not None else memory.chain_version
+    shown_version = version if version is not None else memory.chain_version
     lines = [styled(clean(statement.content if statement else memory.content), "bold")]
     pairs = [
         ("id", memory.memory_id),
         ("status", memory.status + (", pinned" if memory.pinned else "")),
-        ("version", f"{number} of {memory.versions}" if number else ""),
+        ("version", f"{shown_version} of {memory.versions}" if shown_version else ""),
         ("subject", "" if memory.subject == "user" else memory.subject),
         ("attribute", memory.attribute + (f" = {statement.value}" if statement and statement.value else "")),
     ]
     if statement is not None:
         pairs += _about(statement)
     pairs += [
-        ("confirmed", f"{memory.confirmations} times" if memory.confirmations else ""),
-        ("seen", f"{memory.hints} times on {memory.occasions} occasions" if memory.hints else ""),
+        ("said again", number(memory.confirmations, "time") if memory.confirmations else ""),
+        (
+            "held",
+            f"{number(memory.hints, 'time')} on {number(memory.occasions, 'occasion')}"
+            if memory.hints
+            else "",
+        ),
         ("closed", _closed(memory, short)),
         ("recorded", f"{stamp(memory.created_at)}, last change {stamp(memory.updated_at)}"),
     ]
@@ -244,6 +249,8 @@ def _link(link: Link, why: Why, short: ShortIds) -> list[str]:
             ),
             ("signals", signals),
         ]
+    elif event.actor.startswith("operator:"):
+        pairs.append(("decision", f"a person's: {event.actor}"))
     pairs += _judgement(link.judged)
     source = version.statement.provenance
     words = why.words.get(source.turn_id or "")
