@@ -59,6 +59,8 @@ class Sentence:
     start: int
     end: int
     clauses: tuple[Clause, ...]
+    tail: int
+    """Where the emoji and marks that end it are over: they may say how it is meant."""
     question: bool = False
     """Whether it ends with a question mark; the clause before the mark is the one that asks."""
 
@@ -287,7 +289,14 @@ def _sentence(text: str, start: int, end: int, question: bool) -> Sentence | Non
         _add_clause(clauses, text, at, match.start(), False)
         at = match.end()
     _add_clause(clauses, text, at, end, question)
-    return Sentence(text[start:end], start, end, tuple(clauses), question) if clauses else None
+    if not clauses:
+        return None
+    after = _TAIL.match(text, end)
+    tail = after.end() if after else end
+    return Sentence(text[start:end], start, end, tuple(clauses), tail, question)
+
+
+_TAIL = re.compile(rf"[{_EMOJI}!?~。 ]{{0,20}}")
 
 
 def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question: bool) -> None:

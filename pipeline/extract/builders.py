@@ -253,9 +253,15 @@ def allergy(found: Found) -> list[Changes] | Changes | None:
     if not value or re.search(r"你|什么|这种人|他|她|没|不", value):
         return None
     further = re.search(r"也|还|除了", found.clause.text) is not None
-    intent = "add" if further else "assert"
+    former = found.plain("former") or None
+    intent = "correct" if former else "add" if further else "assert"
     return [
-        {"value": part, "content": found.rule.content.format(value=part), "intent": intent}
+        {
+            "value": part,
+            "former_value": former,
+            "content": found.rule.content.format(value=part),
+            "intent": intent,
+        }
         for part in _parts(value)
     ]
 
@@ -397,9 +403,12 @@ _TEMPORARY_LIKE = re.compile(
 def likes(found: Found) -> list[Changes] | None:
     """One taste for each thing that is named; praise of what is at hand is no taste."""
     value = found.plain("value")
+    if _PRONOUN.fullmatch(value):
+        meant = _MAKER.search(found.spoken.sentence.text)
+        value = meant.group("who") if meant else ""
     if not value or _TEMPORARY_LIKE.search(found.clause.text):
         return None
-    verb = found.words("verb") or "喜欢"
+    verb = found.words("verb", trim=False) or "喜欢"
     negative = found.rule.polarity == "negative"
     kinds = kinds_of(found.seen)
     further = re.search(r"也|还|除了", found.spoken.sentence.text) is not None
@@ -412,6 +421,13 @@ def likes(found: Found) -> list[Changes] | None:
         if part
     ]
 
+
+_PRONOUN = re.compile(r"(?:她|他|它|ta)(?:们)?|这个?|那个?|这家|那家|这位|那位")
+_MAKER = re.compile(
+    r"(?:循环|听|看|读|追|刷|迷上|入坑|关注|吃|用|玩)(?:了|着|过|的是)?(?P<who>[a-z][a-z ]{1,20}|[\u4e00-\u9fff·]{2,5}?)(?:家)?"
+    r"的(?:新|这张|那张|这首|那首|老)?(?:专辑|歌|单曲|演唱会|电影|书|小说|作品|剧|节目|视频|漫画|游戏|菜|面|火锅)"
+)
+"""Whose work is being enjoyed: the one that a pronoun behind it means."""
 
 _ATTITUDES = frozenset({"不感兴趣", "没兴趣", "无感", "反感", "敏感", "没好感"})
 
@@ -638,3 +654,54 @@ def degree(found: Found) -> Changes:
     value = _DEGREES.get(found.norm("value"), found.plain("value"))
     studying = re.search(r"在读|在念|读博|读研|正在", found.clause.text) is not None
     return {"value": value, "content": f"用户学历是{value}{'（在读）' if studying else ''}"}
+
+
+@builder
+def hint_limit(found: Found) -> Changes:
+    """A length is its own key, whichever words set it."""
+    value = found.plain("value").replace(" ", "")
+    family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
+    label = _FAMILY_LABELS.get(family or "", "同类")
+    return {
+        "value": value,
+        "hint_key": fold_for_comparison(value),
+        "content": f"用户在{label}任务中可能偏好：不超过{value}",
+    }
+
+
+@builder
+def unsure(found: Found) -> Changes:
+    """The words say that it may be so: whatever else is said, it is not certain."""
+    value = found.plain("value")
+    return {"value": value, "content": found.rule.content.format(value=value), "certainty": "uncertain"}
+
+
+@builder
+def manager(found: Found) -> Changes | None:
+    """A change where a word says so; since when, where that is said."""
+    value = found.words("value")
+    text = found.spoken.sentence.text
+    since = next((t for t in found.times(text) if t.start is not None and t.bound != "until"), None)
+    begins = since is not None and re.search(r"起|开始|以来|之后", text) is not None
+    changed = found.has("new") or begins or re.search(r"调走|离职|换人|现在|升职|走了", text) is not None
+    changes: dict[str, Any] = {
+        "value": value,
+        "content": f"用户的主管是{value}",
+        "intent": "change" if changed else "assert",
+    }
+    if begins and since is not None:
+        changes["time"] = TimeFrame(start=since.start, words=text[since.span_start : since.span_end])
+    return changes
+
+
+@builder
+def other_person(found: Found) -> Changes:
+    """About somebody else, and kept only if the memory knows them, or for the project in hand."""
+    who = found.words("who")
+    start, end = found.match.span("who")
+    first, last = found.reading.parts.norm.span(found.base + start, found.base + end)
+    changes: dict[str, Any] = {"subject": who, "value": None, "content": found.original_match()}
+    if found.holds("project_in_hand"):
+        return changes | {"kind": "project_fact"}
+    mark = Signal(kind="third_party", text=who, start=first, end=last, value=who)
+    return changes | {"extra_signals": (mark,)}

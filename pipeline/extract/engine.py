@@ -28,6 +28,8 @@ MAX_CANDIDATES = 40
 """Candidates per turn; more come only from text made to flood the store."""
 
 _NEGATED = re.compile(r"不要|别(?!忘)|不用|(?<![a-z])(?:don'?t|do not|no need)(?![a-z])")
+_ORDERS = frozenset({"instruction", "answer_style", "constraint", "address_form", "topic_boundary", "habit"})
+"""Rolled eyes turn praise into sarcasm; an order stays an order."""
 _LATER = frozenset({"joke", "no_memory", "correction", "lasting", "everything", "emotion", "hedge"})
 
 
@@ -94,6 +96,8 @@ class Found:
         return tuple(one for one in self.spoken.seen if self._bears(one))
 
     def _bears(self, one: Seen) -> bool:
+        if one.entry.kind == "joke" and self.rule.attribute in _ORDERS and self._is_emoji(one):
+            return False
         place = self.spoken.clause_at(one.start)
         first = self.clause_index
         last = self.spoken.clause_at(self.base + self.match.end() - self.spoken.sentence.start - 1)
@@ -106,6 +110,11 @@ class Found:
                 return place <= last
             case _:
                 return place <= last or one.entry.kind in _LATER
+
+    def _is_emoji(self, one: Seen) -> bool:
+        start = self.spoken.sentence.start
+        said = self.reading.parts.norm.text[start + one.start : start + one.end]
+        return not any(ch.isalnum() for ch in said)
 
     @cached_property
     def subject(self) -> Subject:

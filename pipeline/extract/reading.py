@@ -172,7 +172,7 @@ class Reading:
         self.prepared = prepared
         played = plays_on([text for _, text in prepared.history])
         self.parts: Segmented = segment(prepared.text, in_fiction=played)
-        self.spoken = tuple(_spoken(sentence) for sentence in self.parts.sentences)
+        self.spoken = tuple(_spoken(sentence, self.parts.norm.text) for sentence in self.parts.sentences)
         self._ends: dict[int, TimeExpr | None] = {}
         self.turn_signals = tuple(
             (seen, spoken.sentence.start)
@@ -220,8 +220,10 @@ class Reading:
         return self.parts.norm.quote(start, end)
 
 
-def _spoken(sentence: Sentence) -> Spoken:
-    return Spoken(sentence, tuple(find_signals(sentence.text)), _subjects(sentence.clauses))
+def _spoken(sentence: Sentence, text: str) -> Spoken:
+    return Spoken(
+        sentence, tuple(find_signals(text[sentence.start : sentence.tail])), _subjects(sentence.clauses)
+    )
 
 
 def _subjects(clauses: tuple[Clause, ...]) -> tuple[Subject, ...]:
