@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
 from typing import Any, Literal, get_args
 
@@ -41,9 +41,13 @@ CONDITIONS = frozenset(get_args(SignalKind)) | {
 """What `need` and `forbid` may name."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Rule:
-    """One rule, as its file says it (see the package's docstring for the fields)."""
+    """One rule, as its file says it (see the package's docstring for the fields).
+
+    Patterns are compiled when the rule is first tried: most turns call for few of them, and compiling
+    all takes most of a second.
+    """
 
     id: str
     description: str
@@ -52,7 +56,7 @@ class Rule:
     attribute: str
     category: Category
     any: tuple[str, ...]
-    patterns: tuple[re.Pattern[str], ...]
+    sources: tuple[str, ...]
     content: str
     positive: tuple[str, ...]
     negative: tuple[str, ...]
@@ -76,7 +80,18 @@ class Rule:
     builder: str | None = None
     need: frozenset[str] = frozenset()
     forbid: frozenset[str] = frozenset()
-    groups: frozenset[str] = frozenset()
+
+    @cached_property
+    def patterns(self) -> tuple[re.Pattern[str], ...]:
+        """The patterns, in the order in which they are tried.
+
+        Raises:
+            RuleError: one of them is no regular expression.
+        """
+        try:
+            return tuple(re.compile(source) for source in self.sources)
+        except re.error as error:
+            raise RuleError(f"rule {self.id!r}: {error}") from error
 
 
 class RuleError(ValueError):
@@ -104,7 +119,6 @@ def _rule(raw: dict[str, Any], macros: dict[str, str]) -> Rule:
     sources = [data.pop("pattern")] if "pattern" in data else data.pop("patterns", [])
     if not sources or not data.get("any"):
         raise RuleError(f"rule {name!r} needs a pattern and the words that call for it")
-    patterns = tuple(re.compile(_expand(source, macros, name)) for source in sources)
     for field in ("need", "forbid"):
         unknown = set(data.get(field, ())) - CONDITIONS
         if unknown:
@@ -116,8 +130,7 @@ def _rule(raw: dict[str, Any], macros: dict[str, str]) -> Rule:
     for field in ("any", "positive", "negative"):
         data[field] = tuple(data.get(field, ()))
     data["any"] = tuple(normalise(word).text for word in data["any"])
-    groups = frozenset(group for pattern in patterns for group in pattern.groupindex)
-    return Rule(patterns=patterns, groups=groups, **data)
+    return Rule(sources=tuple(_expand(source, macros, name) for source in sources), **data)
 
 
 @cache
