@@ -45,9 +45,14 @@ class WordIndex(Generic[T]):
         """Every occurrence of every word, overlapping ones too, by where they begin."""
         tree = self._tree
         size = len(text)
+        within = False  # a Latin word
         for start, ch in enumerate(text):
+            latin = ch < "\x80" and (ch.isalnum() or ch == "_")
+            if latin and within:
+                continue
+            within = latin
             node = tree.get(ch)
-            if node is None or (ch < "\x80" and start and is_latin(ch) and is_latin(text[start - 1])):
+            if node is None:
                 continue
             alone, longer = node
             bucket = longer.get(text[start + 1]) if start + 1 < size else None
