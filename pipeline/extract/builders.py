@@ -424,7 +424,8 @@ def likes(found: Found) -> list[Changes] | None:
 
 _PRONOUN = re.compile(r"(?:她|他|它|ta)(?:们)?|这个?|那个?|这家|那家|这位|那位")
 _MAKER = re.compile(
-    r"(?:循环|听|看|读|追|刷|迷上|入坑|关注|吃|用|玩)(?:了|着|过|的是)?(?P<who>[a-z][a-z ]{1,20}|[\u4e00-\u9fff·]{2,5}?)(?:家)?"
+    r"(?:循环|听|看|读|追|刷|迷上|入坑|关注|吃|用|玩)(?:了|着|过|的是)?"
+    r"(?P<who>[a-z][a-z ]{1,20}|[\u4e00-\u9fff·]{2,5}?)(?:家)?"
     r"的(?:新|这张|那张|这首|那首|老)?(?:专辑|歌|单曲|演唱会|电影|书|小说|作品|剧|节目|视频|漫画|游戏|菜|面|火锅)"
 )
 """Whose work is being enjoyed: the one that a pronoun behind it means."""
