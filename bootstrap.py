@@ -28,6 +28,7 @@ from .domain.upcasting import check_upcasters
 from .pipeline.controller import Gate
 from .pipeline.data import policy_document
 from .pipeline.extract import RuleExtractor
+from .pipeline.first_person import in_first_person
 from .pipeline.relate import WordRelations
 from .pipeline.text import tokens
 from .projections.memories import Shaping
@@ -102,7 +103,10 @@ class Memstrata(MemoryService):
             ids=UuidSevenIds(clock),
             value_of=value_of,
         )
-        return cls(parts, store, views, shaping)
+        opened = cls(parts, store, views, shaping)
+        if views.stale():  # of an earlier version of the projections: rows of then are no answers of now
+            opened.rebuild()
+        return opened
 
     @property
     def where(self) -> str:
@@ -214,10 +218,14 @@ class _Searchable:
 
 
 def value_of(content: str, attribute: str) -> str | None:
-    """The value of an attribute that the rules read out of a sentence; None when they find none."""
+    """The value of an attribute that the rules read out of a sentence; None when they find none.
+
+    The sentence may speak of the user in the first or the third person.
+    """
     moment = datetime(2000, 1, 1, tzinfo=UTC)
     context = TurnContext(turn_id="0" * 32, session="person", said_at=moment, zone="UTC")
-    prepared = Prepared(Turn(user=content, session="person", at=moment), content, context)
+    text = in_first_person(content)
+    prepared = Prepared(Turn(user=text, session="person", at=moment), text, context)
     found: list[Candidate] = [c for c in RuleExtractor().extract(prepared) if c.attribute == attribute]
     return found[0].value if found else None
 
