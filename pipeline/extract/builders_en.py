@@ -328,12 +328,17 @@ def en_household(found: Found) -> Changes | None:
     """Partners and children have attributes of their own; the words about them are kept whole."""
     who = found.norm("who")
     child = (
-        re.search(r"daughter|son|kid|child|baby|toddler|twins|little one|eldest|youngest|one", who)
+        re.search(r"daughter|son|girl|boy|kid|child|baby|toddler|twins|little one|eldest|youngest|one", who)
         is not None
     )
     said = in_third_person(tidy(found.words("value")))
     subject = f"{found.words('who')} {found.words('name')}".strip()
     alone = who if who.endswith("s") or who == "children" else f"{article(who)}{who}"
+    if re.fullmatch(r"one|two|three|four|five|[1-5]", said):
+        return {"attribute": "child", "value": f"{said} {who}", "content": f"The user has {said} {who}"}
+    if not said and found.words("name"):
+        name = found.words("name")
+        return {"attribute": "child", "value": name, "content": f"The user has {alone} called {name}"}
     return {
         "attribute": "child" if child else "partner",
         "value": f"{subject} {said}".strip(),
@@ -365,6 +370,25 @@ def en_health(found: Found) -> Changes:
     if behind and not phrases("order_behind").search(behind.group(1)):
         content = f"{content}, so {behind.group(1)}"
     return {"content": filled(found, value=in_third_person(content))}
+
+
+@builder
+def en_body(found: Found) -> Changes:
+    """Height and weight are attributes of their own."""
+    what, value = found.norm("what"), found.words("value").strip(EDGE)
+    attribute = {"tall": "height", "height": "height", "weigh": "weight", "weight": "weight"}.get(
+        what, "fact"
+    )
+    told = {
+        "tall": f"The user is {value} tall",
+        "weigh": f"The user weighs {value}",
+        "wear": f"The user wears {value}",
+    }
+    return {
+        "attribute": attribute,
+        "value": value,
+        "content": told.get(what, f"The user's {what} is {value}"),
+    }
 
 
 @builder

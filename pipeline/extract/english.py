@@ -122,7 +122,11 @@ def parts(value: str) -> list[str]:
     """The things that commas, "and" and "or" join; what is long or has one noun stays whole."""
     pieces = [piece for piece in re.split(r",|;| / | and | or | & ", value) if piece.strip()]
     whole = any(len(piece.split()) > 4 for piece in pieces)
-    if len(pieces) == 2 and " " not in pieces[0].strip() and " " in pieces[1].strip():
+    if (
+        len(pieces) == 2
+        and re.fullmatch(r"[\w'-]+(?<!s)(?<!ing)", pieces[0].strip())
+        and " " in pieces[1].strip()
+    ):
         whole = whole or phrases("one_head").search(pieces[1].strip(EDGE)) is not None
     return [bare for piece in ([value] if whole else pieces) if (bare := bare_thing(piece))]
 
