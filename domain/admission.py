@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from .case import Case
 from .decision import Decision
+from .finding import target_of
 from .frame import is_dated, is_instruction, is_lasting
 from .memory import is_placeholder
 from .repetition import seen_often
@@ -112,7 +113,8 @@ def place(case: Case) -> Decision | None:
     candidate, scope = case.candidate, case.statement.scope
     if candidate.kind == "hint" and scope.kind == "current_task":
         return case.skip("no_recurring_task", "scope.no_recurring_task")
-    if candidate.kind == "project_fact" and scope == _task(case) and not candidate.has("limiting"):
+    homeless = candidate.kind == "project_fact" and scope == _task(case) and not candidate.has("limiting")
+    if homeless and target_of(case) is None:
         return _wait(case, "no_project", "scope.no_project")
     finished = case.context.task_id is not None and case.state.ledger.task_finished(case.context.task_id)
     if finished and scope.kind == "current_task":
@@ -125,10 +127,16 @@ def _task(case: Case) -> Scope:
 
 
 def weight(case: Case) -> Decision | None:
-    """What is unsure waits, what weighs nothing is refused, what passes by itself is not kept."""
+    """What is unsure waits, what weighs nothing is refused, what passes by itself is not kept.
+
+    What weighs nothing by itself may still say once more what is remembered.
+    """
     candidate, said = case.candidate, case.statement
     rules = case.policy.rules.admission
     if candidate.importance < rules.min_importance:
+        repeated = case.related("same", "paraphrase")
+        if repeated is not None:
+            return case.confirm("duplicate", "admission.repeated", repeated)
         return case.skip("not_important", "admission.importance")
     if candidate.stability == "temporary" and said.end.kind == "never":
         return case.skip("temporary_state", "admission.temporary")

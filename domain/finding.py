@@ -93,9 +93,12 @@ def _by_words(case: Case) -> Memory | None:
 def _reaches(case: Case, version: Version) -> bool:
     """Whether a statement of the candidate's reach may touch that version.
 
-    Words that name a scope address the memory of that scope; others any that covers the turn.
+    Words that name a scope address the memory of that scope; others any that covers the turn. So does
+    a change of what holds for a project, which may have been noted before the project had a name.
     """
     scope = version.statement.scope
+    if case.candidate.kind == "project_fact" and is_change(case.candidate):
+        return scope.covers(case.context.reach)
     if scope_is_said(case.candidate):
         return scope == case.statement.scope
     return scope.covers(case.context.reach) or scope.kind == "family"

@@ -13,6 +13,7 @@ from .frame import is_correction, is_instruction
 from .history import Version
 from .memory import Memory
 from .scope import GLOBAL, Scope
+from .slot import fold_value
 from .statement import Statement
 from .values import UpdateKind
 
@@ -25,7 +26,7 @@ def settle(case: Case) -> Decision:
         return _about(case, memory, version)
     if _is_past(case):
         return _past_alone(case)
-    return _known_wider(case) or _widen(case) or _create(case)
+    return _add_to_named(case) or _known_wider(case) or _widen(case) or _create(case)
 
 
 # --- a memory that stands ----------------------------------------------------------------------------
@@ -157,6 +158,32 @@ def _update(
     command = UpdateMemory(memory.memory_id, kind, said, number, based_on)
     commands: list[Command] = [command, *_displaced(case, memory, said)]
     return case.accept("UPDATE", reason, rule, commands, target=memory.memory_id, statement=said)
+
+
+def _add_to_named(case: Case) -> Decision | None:
+    """What adds to a memory that the words name becomes a part of it; the memory keeps its period."""
+    if case.candidate.intent != "add" or not case.candidate.target_words:
+        return None
+    memory = case.related("named")
+    if memory is None or memory.current is None:
+        return None
+    now, said = memory.current.statement, case.statement
+    if fold_value(said.content) in fold_value(now.content):
+        return case.confirm("duplicate", "relation.same", memory)
+    together = now.model_copy(
+        update={
+            "content": f"{now.content}; {said.content}"
+            if now.content.isascii()
+            else f"{now.content}；{said.content}",
+            "evidence": (*now.evidence, *said.evidence),
+            "provenance": said.provenance,
+        }
+    )
+    number, based_on = memory.current.number, (memory.current.entry.ref,)
+    command = UpdateMemory(memory.memory_id, "merge", together, number, based_on)
+    return case.accept(
+        "MERGE", "added", "relation.merge", [command], target=memory.memory_id, statement=together
+    )
 
 
 def _known_wider(case: Case) -> Decision | None:

@@ -137,6 +137,8 @@ def alike(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
     """Two texts side by side. Where both name numbers, other numbers make another statement."""
     tells_how = said.instructs and kept.instructs
     if _differ(said.words.numbers, kept.words.numbers):
+        if said.single and said.changes and kept.loose:
+            return _but_for_the_numbers(said, kept, rules)
         return better(said, kept, scope, rules)
     if _repeats(said, kept, rules, tells_how=tells_how):
         if tells_how and scope.rank < said.scope.rank:
@@ -147,6 +149,14 @@ def alike(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
         share = len(said.asked & kept.words.terms) / len(said.asked) if said.asked else 0.0
         return ("covers", share) if share >= rules.widened else None
     return better(said, kept, scope, rules)
+
+
+def _but_for_the_numbers(said: Said, kept: Kept, rules: RelationRules) -> Found:
+    """A change of what a text says in numbers: a date, a price, a port."""
+    mine, theirs = said.words.terms - said.words.numbers, kept.words.terms - kept.words.numbers
+    total = len(mine) + len(theirs)
+    likeness = 2 * len(mine & theirs) / total if total else 0.0
+    return ("named", likeness) if likeness >= rules.named else None
 
 
 def better(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:

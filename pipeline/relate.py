@@ -79,7 +79,10 @@ class WordRelations:
             loose=attribute in self._loose,
             attitude=attribute in self._attitudes,
             instructs=is_instruction(candidate, self._policy) or candidate.kind == "style",
-            points=retracts or is_change(candidate) or is_correction(candidate),
+            points=retracts
+            or is_change(candidate)
+            or is_correction(candidate)
+            or (candidate.intent == "add" and candidate.target_words is not None),
             asserts=not retracts,
             changes=is_change(candidate),
             passing=of_this_answer and not is_lasting(candidate),
@@ -92,9 +95,7 @@ class WordRelations:
             asked=words.terms - self._reach,
         )
 
-    def _keep(
-        self, attribute: str, type_: str, content: str, value: str | None, polarity: str
-    ) -> Kept:
+    def _keep(self, attribute: str, type_: str, content: str, value: str | None, polarity: str) -> Kept:
         attribute = self._registry.canonical(attribute)
         entry = self._registry.get(attribute)
         told_how = attribute in (*self._policy.rules.scope.instruction_attributes, "constraint")

@@ -311,8 +311,19 @@ def salary(found: Found) -> Changes | None:
     return {
         "value": f"{value}+" if floor and value.replace(".", "").isdigit() else value,
         "content": content,
-        "intent": "correct" if "correction" in kinds_of(found.seen) else "change" if changed else "assert",
+        "intent": "correct"
+        if found.rule.intent == "correct" or "correction" in kinds_of(found.seen)
+        else "change"
+        if changed
+        else "assert",
     }
+
+
+@builder
+def salary_then(found: Found) -> Changes | None:
+    """As `salary`, of a time that is over."""
+    changes = salary(found)
+    return None if changes is None else {**changes, "intent": "late"}
 
 
 @builder
@@ -375,7 +386,11 @@ def exam(found: Found) -> Changes:
     return {
         "value": day or found.plain("value"),
         "content": f"{exam_name}考试日期：{said}",
-        "intent": "correct" if "correction" in kinds_of(found.seen) else "change" if changed else "assert",
+        "intent": "correct"
+        if found.rule.intent == "correct" or "correction" in kinds_of(found.seen)
+        else "change"
+        if changed
+        else "assert",
     }
 
 
@@ -702,6 +717,8 @@ def other_person(found: Found) -> Changes:
     start, end = found.match.span("who")
     first, last = found.reading.parts.norm.span(found.base + start, found.base + end)
     changes: dict[str, Any] = {"subject": who, "value": None, "content": found.original_match()}
+    if any(who in content for content in found.prepared.known):
+        return changes
     if found.holds("project_in_hand"):
         return changes | {"kind": "project_fact"}
     mark = Signal(kind="third_party", text=who, start=first, end=last, value=who)
