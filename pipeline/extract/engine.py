@@ -18,6 +18,7 @@ from ..signals import Seen, kinds_of, to_signals
 from ..text import normalise
 from ..timeexpr import TimeExpr
 from .builders import BUILDERS
+from .past import put_in_time
 from .reading import Reading, Spoken, Subject, trimmed
 from .rules import Rule, all_rules, rule_index
 
@@ -175,6 +176,7 @@ class RuleExtractor:
             found += _in_sentence(spoken, reading, careful=spoken.masked)
             if len(found) > MAX_CANDIDATES:
                 break
+        found = _named_before_vague(found)
         found.sort(key=lambda pair: pair[0])
         return [candidate for _, candidate in found[:MAX_CANDIDATES]]
 
@@ -243,6 +245,8 @@ def _candidates(found: Found) -> list[Candidate]:
     rule = found.rule
     if any(not found.holds(one) for one in rule.need) or any(found.holds(one) for one in rule.forbid):
         return []
+    if rule.kind == "hint" and found.holds("exception"):
+        return []  # what is an exception for once tells nothing about a habit
     if rule.builder is None:
         variants: list[Mapping[str, Any]] = [{}]
     else:
@@ -260,6 +264,7 @@ def _candidate(found: Found, changes: Mapping[str, Any]) -> Candidate | None:
         return None
     draft["signals"] = _signals(found, draft.pop("extra_signals", ()))
     draft |= _put_right(found, draft)
+    draft |= put_in_time(found, draft)
     draft["certainty"] = draft.get("certainty") or _certainty(draft["signals"])
     return Candidate(**draft)
 

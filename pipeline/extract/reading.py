@@ -206,6 +206,11 @@ class Reading:
         context = self.prepared.context
         return find_times(text, now=context.said_at, zone=zone_of(context.zone))
 
+    def past_times(self, text: str) -> tuple[TimeExpr, ...]:
+        """As `times`, where a bare date means the last one and not the next."""
+        context = self.prepared.context
+        return find_times(text, now=context.said_at, zone=zone_of(context.zone), prefer="past")
+
     def end_named_in(self, spoken: Spoken) -> TimeExpr | None:
         """The time up to which a sentence holds, where its words say one."""
         key = spoken.sentence.start

@@ -1,0 +1,61 @@
+"""When a statement is about a time that is over, and which occasion a correction names."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from ...domain.candidate import TimeFrame
+from ..timeexpr import TimeExpr
+
+if TYPE_CHECKING:
+    from .engine import Found
+
+_OVER = re.compile(
+    r"当时|那时候?|那会儿?|那阵子?|曾|以前|从前|过去|早些年"
+    r"|(?<![a-z])(?:used to|back then|back in|at the time|formerly)"
+)
+"""Words after which a plain statement is about what is over."""
+
+_STILL = re.compile(r"还(?:在|住|没|是|只|想)|其实|只敢|才敢|只要|(?<![a-z])(?:was|were|still|only)(?![a-z])")
+"""Words that put a statement into a past that a time expression names."""
+
+_STATED = ("fact", "preference", "state")
+
+
+def put_in_time(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:
+    """The past period of a statement about what is over; the occasion that a correction is about.
+
+    Words for the past without a time that could be settled leave the frame out: the policy then
+    refuses to take the statement for what is so now.
+    """
+    if draft["kind"] not in _STATED or draft.get("time") is not None:
+        return {}
+    if draft["intent"] == "correct":
+        occasion = _past_time(found, found.spoken.sentence.start, found.spoken.sentence.end)
+        return {"time": occasion} if occasion else {}
+    if draft["intent"] not in ("assert", "late"):
+        return {}
+    clause = found.clause
+    over = _OVER.search(clause.text) is not None
+    if not over and draft["intent"] == "assert" and not _STILL.search(clause.text):
+        return {}
+    period = _past_time(found, clause.start, clause.end)
+    if period is not None:
+        return {"intent": "late", "time": period}
+    return {"intent": "late"} if over else {}
+
+
+def _past_time(found: Found, start: int, end: int) -> TimeFrame | None:
+    said = found.reading.original(start, end)
+    now = found.prepared.context.said_at
+    for one in found.reading.past_times(said):
+        if _is_over(one, now):
+            return TimeFrame(start=one.start, end=one.end, words=said[one.span_start : one.span_end])
+    return None
+
+
+def _is_over(one: TimeExpr, now: Any) -> bool:
+    days = one.precision in ("day", "week", "month", "year")
+    return days and one.start is not None and one.end is not None and one.end <= now
