@@ -181,6 +181,14 @@ class RuleExtractor:
         return [candidate for _, candidate in found[:MAX_CANDIDATES]]
 
 
+def _named_before_vague(results: list[tuple[int, Candidate]]) -> list[tuple[int, Candidate]]:
+    """Where a turn names what is taken back, "forget I said it" beside it means nothing more."""
+    retractions = [one for _, one in results if one.kind == "retraction"]
+    if not any(one.target_words for one in retractions):
+        return results
+    return [(at, one) for at, one in results if one.kind != "retraction" or one.target_words]
+
+
 def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tuple[int, Candidate]]:
     """Candidates of one sentence; `careful` takes only plain slots away from a masked secret."""
     rules = all_rules()
