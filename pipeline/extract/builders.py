@@ -323,7 +323,7 @@ def salary(found: Found) -> Changes | None:
 def salary_then(found: Found) -> Changes | None:
     """As `salary`, of a time that is over."""
     changes = salary(found)
-    return None if changes is None else {**changes, "intent": "late"}
+    return {**changes, "intent": "late"} if isinstance(changes, dict) else None
 
 
 @builder
