@@ -320,7 +320,8 @@ def _name_behind(found: Found) -> str:
     if match is None or match.lastgroup is None:
         return ""
     start, stop = match.span(match.lastgroup)
-    return found.reading.original(end + start, end + stop)
+    said = found.reading.original(end + start, end + stop)
+    return "" if match.lastgroup == "c" and said[:1].islower() else said
 
 
 @builder
@@ -336,6 +337,8 @@ def en_household(found: Found) -> Changes | None:
     alone = who if who.endswith("s") or who == "children" else f"{article(who)}{who}"
     if re.fullmatch(r"one|two|three|four|five|[1-5]", said):
         return {"attribute": "child", "value": f"{said} {who}", "content": f"The user has {said} {who}"}
+    if re.match(r"name|birthday|bday", said):
+        subject = f"{subject}'s"
     if not said and found.words("name"):
         name = found.words("name")
         return {"attribute": "child", "value": name, "content": f"The user has {alone} called {name}"}

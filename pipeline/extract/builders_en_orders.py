@@ -6,8 +6,9 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...domain.candidate import Signal
-from ..signals import kinds_of
+from ..signals import Seen, kinds_of
 from ..text import fold_for_comparison
+from ..timeexpr import month_day
 from .builders import Changes, builder, trimmed_of
 from .corrections import corrected
 from .english import (
@@ -100,6 +101,8 @@ def en_order(found: Found) -> Changes | None:
 
 def _tells_of_oneself(sentence: str) -> bool:
     """Whether the sentence tells what the user does, and orders nothing."""
+    if phrases("asks_oneself").search(sentence):
+        return True
     main = phrases("lasting_lead").sub("", phrases("subordinate").sub(" ", sentence))
     match = phrases("oneself").search(main)
     return match is not None and match.start() < 2
@@ -109,7 +112,20 @@ def _tells_of_oneself(sentence: str) -> bool:
 def en_constraint(found: Found) -> Changes | None:
     """A condition on the artefact in hand, in the user's own words."""
     said = _without_remarks(_sentence_of(found))
-    return {"value": None, "content": said} if len(said) > 4 else None
+    if len(said) < 5:
+        return None
+    named = any(
+        one.entry.kind == "limiting" and phrases("this_thing").search(_text_of(found, one))
+        for one in found.seen
+    )
+    if named or found.holds("task"):
+        return {"value": None, "content": said}
+    answer = {"kind": "answer_instruction", "attribute": "answer_style", "category": "conversation_style"}
+    return {"value": None, "content": said, "importance": 1, **answer}
+
+
+def _text_of(found: Found, one: Seen) -> str:
+    return found.spoken.sentence.text[one.start : one.end]
 
 
 @builder
@@ -277,3 +293,26 @@ def _replaced(content: str, former: str, instead: str) -> str | None:
     if " " in instead and behind.strip().casefold().startswith(last.casefold()):
         behind = behind.strip()[len(last) :]
     return f"{content[:at]}{instead}{behind}"
+
+
+_WRONG = {
+    "job": ("job_title", "The user is {}"),
+    "job title": ("job_title", "The user is {}"),
+    "title": ("job_title", "The user is {}"),
+    "surname": ("name", "The user's surname is {}"),
+    "last name": ("name", "The user's last name is {}"),
+    "bday": ("birthday", "The user's birthday is {}"),
+    "city": ("city", "The user lives in {}"),
+    "employer": ("employer", "The user works for {}"),
+}
+
+
+@builder
+def en_wrong(found: Found) -> Changes | None:
+    """The attribute that was wrong, with the value that is right."""
+    what, said = found.norm("what"), found.words("value").strip(EDGE)
+    if not phrases("wrong_attribute").match(what):
+        return None
+    attribute, told = _WRONG.get(what, (what, f"The user's {what} is {{}}"))
+    value = month_day(said) if attribute == "birthday" else said
+    return None if value is None else {"attribute": attribute, "value": value, "content": told.format(said)}

@@ -18,8 +18,11 @@ _OVER = re.compile(
 )
 """Words after which a plain statement is about what is over."""
 
-_STILL = re.compile(r"还(?:在|住|没|是|只|想)|其实|只敢|才敢|只要|(?<![a-z])(?:was|were|still|only)(?![a-z])")
-"""Words that put a statement into a past that a time expression names."""
+_STILL = re.compile(r"还(?:在|住|没|是|只|想)|其实|只敢|才敢|只要|(?<![a-z])(?:(?:was|were)(?! (?:[a-z]+ly )?(?:born|given|told|made|[a-z]+ed)(?![a-z]))|still|only)(?![a-z])")
+"""Words that put a statement into a past that a time expression names; "was born" tells of what lasts."""
+
+_DATES = ("birthday", "exam_date", "release_date", "deadline")
+"""Attributes whose value is a date: the date tells nothing of when the statement holds."""
 
 _STATED = ("fact", "preference", "state")
 
@@ -30,7 +33,7 @@ def put_in_time(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:
     Words for the past without a time that could be settled leave the frame out: the policy then
     refuses to take the statement for what is so now.
     """
-    if draft["kind"] not in _STATED or draft.get("time") is not None:
+    if draft["kind"] not in _STATED or draft["attribute"] in _DATES or draft.get("time") is not None:
         return {}
     if draft["intent"] == "correct":
         occasion = _past_time(found, found.spoken.sentence.start, found.spoken.sentence.end)
