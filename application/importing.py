@@ -159,7 +159,7 @@ class Importing:
             confidence=weight if memory.confidence is None else memory.confidence,
             importance=memory.importance,
             valid_from=memory.valid_from or header.said_at,
-            end=memory.end or self._end(kind, attribute, memory.scope),
+            end=memory.end or self._end(attribute, memory.scope),
             evidence=(Evidence(kind="import", quotes=(memory.content,), attested_by=header.actor),),
             provenance=Provenance(
                 said_at=header.said_at,
@@ -172,19 +172,19 @@ class Importing:
         )
 
     def _type_by_attribute(self, attribute: str | None) -> MemoryType:
-        process = self._policy.registry.get(attribute).process if attribute is not None else None
-        return "important_fact" if process is None else "state"
+        tells_stage = attribute is not None and self._policy.registry.get(attribute).type == "stage"
+        return "state" if tells_stage else "important_fact"
 
     def _polarity(self, attribute: str, content: str) -> Polarity:
         """Likes and dislikes are one attribute: the words tell which of them it is."""
         attitudes = self._policy.rules.relations.attitude_attributes
         return "negative" if attribute in attitudes and self._read(content).negated else "positive"
 
-    def _end(self, kind: MemoryType, attribute: str, scope: Scope) -> End:
+    def _end(self, attribute: str, scope: Scope) -> End:
         if scope.kind == "current_task":
             return End(kind="task_finished", task_id=scope.anchor)
         process = self._policy.registry.get(attribute).process
-        return End(kind="process", process=process) if kind == "state" and process else NEVER
+        return End(kind="process", process=process) if process else NEVER
 
 
 def _check(memory: ImportedMemory, number: int) -> None:

@@ -185,7 +185,8 @@ def _end_of(candidate: Candidate, context: TurnContext, scope: Scope, policy: Po
         return End(kind="date", at=candidate.time.end)
     if scope.kind == "current_task":
         return End(kind="task_finished", task_id=context.occasion)
+    # Stages of a process, and what is only asked for while it goes on, end with it.
     process = candidate.process or policy.registry.get(candidate.attribute).process
-    if candidate.kind == "state" and process:
+    if process:
         return End(kind="process", process=process)
     return NEVER

@@ -125,6 +125,6 @@ def test_what_is_not_given_is_filled_in(memory: Memstrata) -> None:
         ("preference", "preference", "negative", "never"),
         ("boundary", "topic_boundary", "positive", "never"),
         ("constraint", "constraint", "positive", "task_finished"),
-        ("important_fact", "expected_salary", "positive", "never"),
+        ("important_fact", "expected_salary", "positive", "process"),
     ]
     assert said[-1].value == "15000-20000"
