@@ -122,58 +122,25 @@ class Draft:
         *,
         support: tuple[EventRef, ...] = (),
     ) -> None:
-        """Write the events of the commands, in their order. `memory_id` is where a new version goes."""
-        cause, opened = proposal, memory_id
+        """Write the events of the commands, in their order.
+
+        `memory_id` is where a new version goes; `support` are recorded proposals that this decision,
+        made anew, rests on.
+        """
+        cause, target = proposal, memory_id
         for command in commands:
-            fields = header.fields()
             match command:
                 case CreateMemory():
-                    target = command.memory_id or opened or self.ids.new_id()
-                    legs = command.caused_by + ((proposal,) if command.caused_by else ()) + support
-                    cause = self.add(
-                        target,
-                        Created(
-                            **fields,
-                            statement=command.statement,
-                            based_on=command.based_on,
-                            caused_by=legs,
-                        ),
-                    )
-                    opened = target
+                    target = command.memory_id or target or self.ids.new_id()
+                    cause = self.add(target, _created(command, proposal, header, support))
                 case UpdateMemory():
-                    cause_here = self.add(
-                        command.memory_id,
-                        Updated(
-                            **fields,
-                            kind=command.kind,
-                            of=command.of,
-                            statement=command.statement,
-                            based_on=command.based_on,
-                            caused_by=support,
-                        ),
-                    )
-                    if command.memory_id == memory_id:
-                        cause = cause_here
+                    ref = self.add(command.memory_id, _updated(command, header, support))
+                    cause = ref if command.memory_id == memory_id else cause
                 case SupersedeMemory():
-                    successor = opened or memory_id
-                    assert successor is not None, "a supersession follows what supersedes"
-                    self.add(
-                        command.memory_id,
-                        Superseded(**fields, successor=successor, at=command.at, caused_by=(cause,)),
-                    )
+                    assert target is not None, "a supersession follows what supersedes"
+                    self.add(command.memory_id, _superseded(command, target, cause, header))
                 case EndMemory():
-                    quotes = [q for e in candidate.evidence for q in e.quotes] if candidate else []
-                    self.add(
-                        command.memory_id,
-                        Expired(
-                            **fields,
-                            kind=command.kind,
-                            at=command.at,
-                            reason=command.reason,
-                            quote=quotes[0] if quotes else None,
-                            caused_by=(proposal, *support),
-                        ),
-                    )
+                    self.add(command.memory_id, _expired(command, candidate, (proposal, *support), header))
                 case ChangeProcess():
                     self._change_process(command, header, cause)
 
@@ -230,3 +197,45 @@ class Draft:
 def _ends_with_process(memory: Memory, process: str) -> bool:
     end = memory.current.statement.end if memory.current else None
     return end is not None and end.kind == "process" and end.process == process
+
+
+def _created(
+    command: CreateMemory, proposal: EventRef, header: Header, support: tuple[EventRef, ...]
+) -> Created:
+    """A promotion names every sighting it rests on, the present one too."""
+    legs = (*command.caused_by, proposal) if command.caused_by else ()
+    return Created(
+        **header.fields(),
+        statement=command.statement,
+        based_on=command.based_on,
+        caused_by=(*legs, *support),
+    )
+
+
+def _updated(command: UpdateMemory, header: Header, support: tuple[EventRef, ...]) -> Updated:
+    return Updated(
+        **header.fields(),
+        kind=command.kind,
+        of=command.of,
+        statement=command.statement,
+        based_on=command.based_on,
+        caused_by=support,
+    )
+
+
+def _superseded(command: SupersedeMemory, successor: str, cause: EventRef, header: Header) -> Superseded:
+    return Superseded(**header.fields(), successor=successor, at=command.at, caused_by=(cause,))
+
+
+def _expired(
+    command: EndMemory, candidate: Candidate | None, causes: tuple[EventRef, ...], header: Header
+) -> Expired:
+    quotes = [quote for item in candidate.evidence for quote in item.quotes] if candidate else []
+    return Expired(
+        **header.fields(),
+        kind=command.kind,
+        at=command.at,
+        reason=command.reason,
+        quote=quotes[0] if quotes else None,
+        caused_by=causes,
+    )
