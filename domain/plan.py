@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Literal
 
-from .decision import Decision
-from .draft import UNRECORDED, Draft, Header
+from .decision import (
+    ChangeProcess,
+    Command,
+    CreateMemory,
+    Decision,
+    EndMemory,
+    SupersedeMemory,
+    UpdateMemory,
+)
+from .draft import Draft, Header
 from .events import Expired, Proposed, RolledBack, Superseded
 from .owner_state import OwnerState
 from .selector import Selector
 from .statement import Statement
-from .stream import RecordedEvent
+from .stream import NewEvent, RecordedEvent
+from .timeline import undoing
 from .values import EventRef
 
 PROVISIONAL = "0" * 8
@@ -52,6 +61,9 @@ class Plan:
     steps: tuple[Step, ...] = field(default=(), repr=False)
     names: Mapping[str, tuple[int, ...]] = field(default_factory=dict, repr=False)
     """By stream, the stream versions that its `RolledBack` will name."""
+    fallen: Sequence[EventRef] = field(default=(), repr=False)
+    """What an undo cannot let stand, because what it rests on stays undone; one `RolledBack` each, so
+    that each can be lifted for itself once its ground is back."""
     turn_versions: Mapping[str, int] = field(default_factory=dict, repr=False)
 
     @cached_property
@@ -63,6 +75,7 @@ class Plan:
         what = [
             [f"{ref.stream}@{ref.version}" for ref in (*self.selected, *self.struck)],
             [[stream, *names] for stream, names in sorted(self.names.items())],
+            [f"{ref.stream}@{ref.version}" for ref in self.fallen],
             [
                 [effect.memory_id, effect.fate, _said(effect.before), _said(effect.after)]
                 for effect in self.effects
@@ -80,30 +93,95 @@ class Plan:
         """Write the plan's events onto a draft of the same owner's present state."""
         for turn_id, stream_version in self.turn_versions.items():
             draft.knows_turn(turn_id, stream_version)
-        for stream_id, versions in self.names.items():
+        undoings = [(stream_id, versions, header, reason) for stream_id, versions in self.names.items()]
+        anew = replace(header, actor=ANEW.actor)
+        undoings += [(ref.stream, (ref.version,), anew, ANEW.reason) for ref in self.fallen]
+        for stream_id, versions, said, why in undoings:
             draft.add(
                 stream_id,
                 RolledBack(
-                    **header.fields(),
+                    **said.fields(),
                     names=versions,
                     batch_id=batch_id,
-                    reason=reason,
+                    reason=why,
                     witness=_standing(draft.state, stream_id, versions),
                 ),
             )
+        names = RealNames()
         for step in self.steps:
-            step.write(draft, header)
+            before = len(draft.events)
+            step.write(draft, header, names)
+            names.learn(step.planned, draft.events[before:])
+
+
+@dataclass(frozen=True, slots=True)
+class _Anew:
+    """How an undo signs what it strikes on its own account."""
+
+    actor: str = "system"
+    reason: str = "decided_anew"
+
+
+ANEW = _Anew()
+
+
+@dataclass(slots=True)
+class RealNames:
+    """The real names of what a plan named provisionally, as its steps are written."""
+
+    ids: dict[str, str] = field(default_factory=dict)
+    refs: dict[EventRef, EventRef] = field(default_factory=dict)
+
+    def learn(self, planned: Sequence[EventRef], written: Sequence[NewEvent]) -> None:
+        """Take note of the names that a step's events got."""
+        for ref, new in zip(planned, written, strict=True):
+            self.ids[ref.stream] = new.stream_id
+            self.refs[ref] = new.ref
+
+    def named(self, memory_id: str) -> str:
+        """The memory's real id."""
+        return self.ids.get(memory_id, memory_id)
+
+    def all(self, refs: Iterable[EventRef]) -> tuple[EventRef, ...]:
+        """The events' real names."""
+        return tuple(self.refs.get(ref, ref) for ref in refs)
+
+    def decision(self, decision: Decision) -> Decision:
+        """The decision about what has its real names."""
+        target = None if decision.target is None else self.named(decision.target)
+        return replace(decision, target=target, commands=tuple(self._command(c) for c in decision.commands))
+
+    def _command(self, command: Command) -> Command:
+        match command:
+            case CreateMemory():
+                return replace(
+                    command,
+                    memory_id=None if command.memory_id is None else self.named(command.memory_id),
+                    based_on=self.all(command.based_on),
+                    caused_by=self.all(command.caused_by),
+                )
+            case UpdateMemory():
+                memory_id = self.named(command.memory_id)
+                return replace(command, memory_id=memory_id, based_on=self.all(command.based_on))
+            case SupersedeMemory() | EndMemory():
+                return replace(command, memory_id=self.named(command.memory_id))
+            case ChangeProcess():
+                return command
 
 
 @dataclass(frozen=True, slots=True)
 class Redo:
-    """A recorded proposal that is decided anew with another outcome."""
+    """A recorded proposal that is decided anew with another outcome.
+
+    `planned` are the provisional names of what it will write.
+    """
 
     recorded: RecordedEvent
     proposal: Proposed
     decision: Decision
+    planned: tuple[EventRef, ...] = ()
 
-    def write(self, draft: Draft, header: Header) -> None:
+    def write(self, draft: Draft, header: Header, names: RealNames) -> None:
         """Add the new proposal and what follows from it, under the policy recorded then.
 
         The batch says who asked for the undo; what is decided anew is nobody's personal decision.
@@ -111,8 +189,8 @@ class Redo:
         draft.carry_out(
             self.proposal.candidate,
             self.proposal.context,
-            self.decision,
-            replace(header, actor="system", policy=self.recorded.event.policy),
+            names.decision(self.decision),
+            replace(header, actor=ANEW.actor, policy=self.recorded.event.policy),
             caused_by=(self.recorded.ref,),
         )
 
@@ -123,28 +201,18 @@ class ReEnd:
 
     memory_id: str
     event: Superseded | Expired
+    planned: tuple[EventRef, ...] = ()
 
-    def write(self, draft: Draft, header: Header) -> None:
+    def write(self, draft: Draft, header: Header, names: RealNames) -> None:
         """Add the end."""
-        draft.add(self.memory_id, self.event.model_copy(update=replace(header, actor="system").fields()))
+        update: dict[str, object] = dict(replace(header, actor=ANEW.actor).fields())
+        update["caused_by"] = names.all(self.event.caused_by)
+        if isinstance(self.event, Superseded):
+            update["successor"] = names.named(self.event.successor)
+        draft.add(names.named(self.memory_id), self.event.model_copy(update=update))
 
 
 Step = Redo | ReEnd
-
-
-def undoing(stream: str, entries: Sequence[RecordedEvent], names: tuple[int, ...]) -> RecordedEvent:
-    """A rollback that only a fold sees; it is never written."""
-    last = entries[-1]
-    event = RolledBack(
-        actor="system",
-        correlation_id="",
-        policy="",
-        said_at=last.event.said_at,
-        names=names,
-        batch_id="",
-        reason="planned",
-    )
-    return RecordedEvent(last.position + 1, stream, last.stream_version + 1, UNRECORDED, event)
 
 
 def _said(statement: Statement | None) -> str | None:

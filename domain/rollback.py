@@ -2,7 +2,9 @@
 
 An undo names events. What was based on them goes too, and so do the ends and confirmations that
 they caused. Then every later candidate that the touched memories could have swayed is decided
-again, without a model and under the policy recorded then; only what changes is written.
+again, without a model and under the policy recorded then; only what changes is written. What an
+earlier undo decided anew is looked at in the same way, and taken back where its ground is gone: so
+the order in which undos are undone does not matter.
 """
 
 from __future__ import annotations
@@ -11,8 +13,16 @@ from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from typing import Protocol
 
-from .decision import Decision, EndMemory, SupersedeMemory
-from .draft import UNRECORDED, Draft, Header
+from .decision import (
+    ChangeProcess,
+    Command,
+    Decision,
+    EndMemory,
+    SupersedeMemory,
+    UpdateMemory,
+)
+from .draft import Draft, Header
+from .effects import effects_of
 from .events import (
     BatchClosed,
     BatchOpened,
@@ -27,20 +37,14 @@ from .events import (
     TaskChanged,
     Updated,
 )
-from .history import struck_versions
-from .ledger import Ledger
+from .history import KEEPS_PLACE
 from .memory import Memory
 from .owner_state import OwnerState
-from .plan import Effect, Fate, Plan, Redo, ReEnd, Step, undoing
+from .plan import ANEW, Plan, RealNames, Redo, ReEnd, Step
 from .selector import Selector, select
 from .stream import RecordedEvent
+from .timeline import Key, Place, Timeline, key_of, undoing
 from .values import EventRef
-
-Place = tuple[int, int]
-"""Position at which an event counts, then where it was really written (0: there)."""
-
-Key = tuple[str, int]
-"""Stream and stream version: an event's name, hashable."""
 
 
 class Redecide(Protocol):
@@ -69,8 +73,7 @@ def plan_rollback(
     """
     contexts = {e.stream_id: e.event.context for e in events if isinstance(e.event, Judged)}
     selected = select(selector, events, contexts)
-    planner = _Planner(state, events, redecide, {_key(e) for e in selected})
-    return planner.plan(selector, [e.ref for e in selected])
+    return _Planner(state, events, redecide, selected).plan(selector)
 
 
 def plan_turn_revision(
@@ -83,8 +86,7 @@ def plan_turn_revision(
         if e.event.correlation_id == turn_id
         and not isinstance(e.event, RolledBack | BatchOpened | BatchClosed)
     ]
-    planner = _Planner(state, events, redecide, {_key(e) for e in produced})
-    return planner.plan(Selector(turn=turn_id), [e.ref for e in produced])
+    return _Planner(state, events, redecide, produced).plan(Selector(turn=turn_id))
 
 
 class _Planner:
@@ -95,46 +97,57 @@ class _Planner:
         state: OwnerState,
         events: Sequence[RecordedEvent],
         redecide: Redecide,
-        named: set[Key],
+        selected: Sequence[RecordedEvent],
     ) -> None:
         self.state = state
         self.events = events
         self.redecide = redecide
-        self.named = set(named)
-        self.streams: dict[str, list[RecordedEvent]] = {}
-        for entry in events:
-            self.streams.setdefault(entry.stream_id, []).append(entry)
-        self.was_struck = self._struck(set())
+        self.selected = selected
+        self.named = {key_of(entry) for entry in selected}
+        self.undoes = any(isinstance(entry.event, RolledBack) for entry in selected)
+        self.line = Timeline(state, events)
+        self.places = dict(self.line.order)
+        """Where events count, those of the steps too."""
+        self.streams = self.line.streams
+        self.was_struck = self.line.struck
         self.now_struck = self.was_struck
-        self.order = _logical_order(events)
+        self.dependants = [e for e in events if _grounds(e.event)]
+        self.strikes = [e for e in events if _is_strike(e.event)]
+        self.redos = self._redos()
         self.steps: list[Step] = []
-        self.added: list[tuple[Place, RecordedEvent]] = []
-        """Events of the steps, with the place in the order at which they count."""
+        self.added: list[RecordedEvent] = []
+        """Events of the steps, under provisional names."""
+        self.ended: set[tuple[str, Key]] = set()
+        """Memories that what was decided anew ends, each with the event that ends it."""
+        self.decided: set[Key] = set()
+        self._after: OwnerState | None = None
 
-    def plan(self, selector: Selector, selected: Sequence[EventRef]) -> Plan:
+    def plan(self, selector: Selector) -> Plan:
         self._close()
-        if selected:
+        if self.now_struck != self.was_struck:
             self._decide_anew()
-        names = {
-            stream: tuple(sorted(version for other, version in self.named if other == stream))
-            for stream in dict.fromkeys(stream for stream, _ in self._in_order(self.named))
-        }
-        after = self._after()
+            self._share_slots()
+        main, fallen = self._undoings()
+        after = self.after
         return Plan(
             selector=selector,
-            selected=tuple(selected),
-            struck=tuple(
-                EventRef(stream=s, version=v)
-                for s, v in self._in_order(self.now_struck - self.was_struck)
+            selected=tuple(entry.ref for entry in self.selected),
+            struck=self._refs(self.now_struck - self.was_struck),
+            effects=effects_of(
+                self.state,
+                after,
+                [stream for stream, _ in self.line.in_order(self.now_struck ^ self.was_struck)],
+                self.added,
+                self.steps,
             ),
-            effects=self._effects(after),
             tasks_reopened=tuple(
                 task
                 for task in self.state.ledger.tasks
                 if self.state.ledger.task_finished(task) and not after.ledger.task_finished(task)
             ),
             steps=tuple(self.steps),
-            names=names,
+            names=main,
+            fallen=self._refs(fallen),
             turn_versions={
                 stream: entries[-1].stream_version
                 for stream, entries in self.streams.items()
@@ -142,137 +155,352 @@ class _Planner:
             },
         )
 
+    def _refs(self, keys: Iterable[Key]) -> tuple[EventRef, ...]:
+        return tuple(EventRef(stream=s, version=v) for s, v in self.line.in_order(keys))
+
     # --- what goes with it -----------------------------------------------------------------------
 
-    def _struck(self, named: set[Key]) -> set[Key]:
-        """All that is struck once one more rollback names these events."""
-        struck: set[Key] = set()
-        for stream, entries in self.streams.items():
-            names = tuple(version for other, version in named if other == stream)
-            undone = struck_versions([*entries, undoing(stream, entries, names)] if names else entries)
-            struck.update((stream, version) for version in undone)
-        return struck
-
     def _close(self) -> None:
-        """Name what is based on struck events, and the ends and confirmations they caused."""
+        """Name what cannot stand on struck ground, and lift earlier strikes whose ground is back."""
         while True:
-            self.now_struck = self._struck(self.named)
-            gone = self.now_struck - self.was_struck
-            dependants = {
-                _key(entry)
-                for entry in self.events
-                if _key(entry) not in self.now_struck and _falls_with(entry.event, gone, self.now_struck)
+            self.now_struck = self.line.struck_by(self.named)
+            more = {
+                key_of(entry)
+                for entry in self.dependants
+                if key_of(entry) not in self.now_struck and _falls(entry.event, self.now_struck)
             }
-            if not dependants:
-                return
-            self.named |= dependants
+            more |= {
+                key_of(strike)
+                for strike in self.strikes
+                if key_of(strike) not in self.now_struck and self._can_stand(self._struck_alone(strike))
+            }
+            if not more:
+                break
+            self.named |= more
+        self._after = None
+
+    def _struck_alone(self, strike: RecordedEvent) -> RecordedEvent:
+        assert isinstance(strike.event, RolledBack)
+        return self.streams[strike.stream_id][strike.event.names[0] - 1]
+
+    def _can_stand(self, entry: RecordedEvent) -> bool:
+        """Whether what fell with its ground may stand again; promotions are decided, not lifted."""
+        if self.line.is_derived(entry) or (isinstance(entry.event, Created) and entry.event.caused_by):
+            return False
+        return not _falls(entry.event, self.now_struck)
+
+    def _undoings(self) -> tuple[dict[str, tuple[int, ...]], list[Key]]:
+        """What each stream's rollback names, and what an undo strikes besides what it was asked to."""
+        asked = {key_of(entry) for entry in self.selected}
+        apart = [
+            key
+            for key in self.named - asked
+            if self.undoes and not isinstance(self.streams[key[0]][key[1] - 1].event, RolledBack)
+        ]
+        main = self.named - set(apart)
+        names = {
+            stream: tuple(sorted(version for other, version in main if other == stream))
+            for stream in dict.fromkeys(stream for stream, _ in self.line.in_order(main))
+        }
+        return names, self.line.in_order(apart)
 
     # --- what is decided anew --------------------------------------------------------------------
 
     def _decide_anew(self) -> None:
         changed = self.now_struck ^ self.was_struck
-        if not changed:
-            return
-        first = min(self.order[key] for key in changed)
-        topics = self._touched_topics(changed)
+        first: Place = (min(self.line.order[key] for key in changed)[0], 0)
         tasks = self._touched_tasks(changed)
-        redone = self._redone()
-        for entry in sorted(self.events, key=lambda e: self.order[_key(e)]):
-            event = entry.event
-            if not isinstance(event, Proposed) or self.order[_key(entry)] <= first:
+        self.topics = self._touched_topics(changed)
+        self.touched = {stream for stream, _ in changed if stream in self.state.memories}
+        self.walk = self.line.walk(self.now_struck)
+        proposals = [
+            (self.line.order[key_of(e)], e, e.event)
+            for e in self.events
+            if isinstance(e.event, Proposed) and not self.line.is_derived(e) and not _is_personal(e.event)
+        ]
+        for place, entry, event in sorted(proposals, key=lambda one: one[0]):
+            if place < first or key_of(entry) in self.now_struck:
                 continue
-            if event.candidate.channel == "person" or event.actor.startswith("operator:"):
-                continue
-            if _key(entry) in redone or self._withdrawn(entry, event):
-                continue
-            in_task = event.context.task_id in tasks
-            if not in_task and not (_topics(event) & topics) and event.target not in self._touched(changed):
-                continue
-            self._decide_one(entry, event)
+            in_reach = event.context.task_id in tasks or event.target in self.touched
+            if in_reach or _topics(event) & self.topics:
+                self._decide_one(entry, event)
 
     def _decide_one(self, entry: RecordedEvent, event: Proposed) -> None:
-        decision = self.redecide(event, self._state_before(self.order[_key(entry)]))
-        if event.outcome == "accepted":
-            if decision.outcome == "held" and self._is_promotion(entry):
+        effect = self._effect_of(entry) if event.outcome == "accepted" else None
+        lift = None
+        if effect is not None and key_of(effect) in self.now_struck:
+            lift = self._strike_alone_on(effect)
+            if lift is None:
+                return
+        decision = self.redecide(event, self.walk.before(self.line.order[key_of(entry)]))
+        if lift is not None:
+            if decision.outcome == "accepted":
+                self._name({key_of(lift), *self._written_by(self.redos.get(key_of(entry)))})
+        elif event.outcome == "accepted":
+            if decision.outcome == "held" and _is_promotion(effect):
                 self._demote(entry, event, decision)
             elif decision.outcome == "accepted":
-                self._end_again(entry, decision)
-        elif decision.outcome == "accepted" or (event.outcome == "refused" and decision.outcome == "held"):
-            self._add(entry, Redo(entry, event, decision))
+                self._end_again(entry, effect, decision)
+        else:
+            self._redecided(entry, event, decision)
 
-    def _is_promotion(self, entry: RecordedEvent) -> bool:
-        effect = self._effect_of(entry)
-        return effect is not None and isinstance(effect.event, Created) and bool(effect.event.caused_by)
+    def _redecided(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
+        """Let in what was not let in, hold what was refused; take back what an earlier undo let in."""
+        wanted = decision.outcome == "accepted" or (event.outcome == "refused" and decision.outcome == "held")
+        redo = self._standing_redo(entry)
+        if redo is not None:
+            if wanted and _same(redo.event, decision):
+                self._end_again(entry, self._effect_of(redo), decision)
+                return
+            self._name(self._written_by(redo))
+        if wanted:
+            self._redo(entry, event, decision)
+
+    def _redo(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
+        fitted = self._fitted(decision, self.line.order[key_of(entry)])
+        if fitted is not None:
+            self._add(entry, Redo(entry, event, fitted), Redo(entry, event, decision))
+            self.topics |= _topics(event)
 
     def _demote(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
         effect = self._effect_of(entry)
         assert effect is not None
-        self.named.add(_key(effect))
-        self._close()
-        self._add(entry, Redo(entry, event, replace(decision, target=entry.stream_id)))
+        self._name({key_of(effect)})
+        self._redo(entry, event, replace(decision, target=entry.stream_id))
 
-    def _end_again(self, entry: RecordedEvent, decision: Decision) -> None:
+    def _end_again(self, entry: RecordedEvent, effect: RecordedEvent | None, decision: Decision) -> None:
         """What stands would have ended others than it did: those that came back in the meantime."""
-        effect = self._effect_of(entry)
         if effect is None:
             return
-        after = self._after()
+        self.decided.add(key_of(effect))
         for command in decision.commands:
             if not isinstance(command, SupersedeMemory | EndMemory) or command.memory_id == entry.stream_id:
                 continue
-            memory = after.memories.get(command.memory_id)
+            self.ended.add((command.memory_id, key_of(effect)))
+            memory = self.after.memories.get(command.memory_id)
             if memory is None or memory.current is None or self._ended_by(command.memory_id, effect):
                 continue
-            header = Header("system", "", effect.event.policy, effect.event.said_at, effect.event.simulated)
-            ending: Superseded | Expired
-            if isinstance(command, SupersedeMemory):
-                ending = Superseded(
-                    **header.fields(), successor=effect.stream_id, at=command.at, caused_by=(effect.ref,)
-                )
-            else:
-                ending = Expired(
-                    **header.fields(),
-                    kind=command.kind,
-                    at=command.at,
-                    reason=command.reason,
-                    caused_by=(effect.ref,),
-                )
-            self._add(entry, ReEnd(command.memory_id, ending))
+            if not self._later(memory, self.line.order[key_of(entry)]):
+                self._add(entry, ReEnd(command.memory_id, _ending(command, effect)))
 
     def _ended_by(self, memory_id: str, effect: RecordedEvent) -> bool:
         return any(
             isinstance(e.event, Superseded | Expired) and effect.ref in e.event.caused_by
             for e in self.streams.get(memory_id, ())
-            if _key(e) not in self.now_struck
+            if key_of(e) not in self.now_struck
         )
 
-    def _add(self, entry: RecordedEvent, step: Step) -> None:
-        """Take a step, and let what it writes count from the place of the recorded candidate on."""
-        self.steps.append(step)
-        draft = Draft(self._after(), _PlanIds(len(self.steps)))
-        before = len(draft.events)
-        header = Header("system", "", entry.event.policy, entry.event.said_at, entry.event.simulated)
-        step.write(draft, header)
-        base = self.order[_key(entry)][0]
-        for new in draft.events[before:]:
-            recorded = RecordedEvent(entry.position, new.stream_id, new.stream_version, UNRECORDED, new.event)
-            self.added.append(((base, self.state.position + 1 + len(self.added)), recorded))
+    # --- what came later has the last word -------------------------------------------------------
 
-    def _redone(self) -> set[Key]:
-        """Recorded proposals that a later one in force decided anew."""
+    def _fitted(self, decision: Decision, place: Place) -> Decision | None:
+        """The decision as it can be written now, behind all that was said since; None: not at all.
+
+        A value that another one followed gets its closed period and does not become current; what
+        was opened or taken back since is not touched by an end that came before.
+        """
+        commands = [self._fitted_command(command, place) for command in decision.commands]
+        kept = tuple(command for command in commands if command is not None)
+        if decision.commands and not kept:
+            return None
+        return replace(decision, commands=kept)
+
+    def _fitted_command(self, command: Command, place: Place) -> Command | None:
+        if isinstance(command, ChangeProcess):
+            return None if self._process_moved(command.process, place) else command
+        memory = self.after.memories.get(command.memory_id) if command.memory_id is not None else None
+        if memory is None or not self._later(memory, place):
+            return command
+        if isinstance(command, SupersedeMemory | EndMemory):
+            return None
+        if isinstance(command, UpdateMemory) and command.kind in KEEPS_PLACE:
+            return command
+        if memory.closing is not None and memory.closing.kind == "retracted":
+            return None
+        return UpdateMemory(memory.memory_id, "late", command.statement, based_on=command.based_on)
+
+    def _later(self, memory: Memory, place: Place) -> bool:
+        """Whether something that decides how the memory stands counts from after the place."""
+        return any(
+            self.places.get(key_of(e), place) > place
+            for e in memory.in_force()
+            if isinstance(e.event, Created | Superseded | Expired)
+            or (isinstance(e.event, Updated) and e.event.kind != "late")
+        )
+
+    def _process_moved(self, process: str, place: Place) -> bool:
+        struck = self.after.ledger.struck
+        return any(
+            isinstance(e.event, ProcessChanged)
+            and e.event.process == process
+            and e.stream_version not in struck
+            and self.places.get(key_of(e), place) > place
+            for e in self.after.ledger.entries
+        )
+
+    # --- one slot, one memory --------------------------------------------------------------------
+
+    def _share_slots(self) -> None:
+        """Of memories that come to stand in one slot, the one that spoke last takes over."""
+        self._free_slots()
+        present, slots = self._slots(self.state), self._slots(self.after)
+        for key, ids in slots.items():
+            if len(ids) < 2 or present.get(key) == ids:
+                continue
+            ordered = sorted(ids, key=self._spoke)
+            successor = self.after.memories[ordered[-1]]
+            assert successor.current is not None
+            cause = successor.current.entry
+            for memory_id in ordered[:-1]:
+                ending = _ending(SupersedeMemory(memory_id, cause.event.said_at), cause)
+                self._add(cause, ReEnd(memory_id, ending))
+
+    def _free_slots(self) -> None:
+        """Take back takeovers of earlier undos that nothing calls for any more."""
+        for entry in self.events:
+            event = entry.event
+            if not isinstance(event, Superseded) or key_of(entry) in self.now_struck:
+                continue
+            if not self.line.is_derived(entry) or self._called_for(entry, event):
+                continue
+            self._name({key_of(entry)})
+
+    def _called_for(self, entry: RecordedEvent, event: Superseded) -> bool:
+        causes = [(ref.stream, ref.version) for ref in event.caused_by]
+        if any((entry.stream_id, cause) in self.ended for cause in causes):
+            return True
+        entries = self.after.memories[entry.stream_id].entries
+        without = Memory(
+            entry.stream_id, (*entries, undoing(entry.stream_id, entries, (entry.stream_version,)))
+        )
+        successor = self.after.memories.get(event.successor)
+        if without.current is None or successor is None or successor.current is None:
+            return True
+        if self._slot(without) == self._slot(successor):
+            return True
+        decided_anew = any(cause in self.decided for cause in causes)
+        return not decided_anew and not self._by_a_person(causes)
+
+    def _by_a_person(self, causes: Sequence[Key]) -> bool:
+        events = [self.streams[stream][version - 1].event for stream, version in causes]
+        return any(
+            isinstance(e, Created | Updated) and e.statement.provenance.turn_id is None for e in events
+        )
+
+    def _slots(self, state: OwnerState) -> dict[str, list[str]]:
+        slots: dict[str, list[str]] = {}
+        for memory in state.active():
+            slots.setdefault(self._slot(memory), []).append(memory.memory_id)
+        return slots
+
+    def _slot(self, memory: Memory) -> str:
+        assert memory.current is not None
+        return self.state.slot(memory.current.statement).key
+
+    def _spoke(self, memory_id: str) -> Place:
+        current = self.after.memories[memory_id].current
+        assert current is not None
+        return self.places[key_of(current.entry)]
+
+    # --- steps -----------------------------------------------------------------------------------
+
+    def _name(self, keys: set[Key]) -> None:
+        """Undo these as well."""
+        before = self.now_struck
+        self.named |= keys
+        self._close()
+        if self.now_struck != before:
+            self.walk.strike(self.now_struck)
+
+    def _add(self, entry: RecordedEvent, step: Step, logically: Step | None = None) -> None:
+        """Take a step, and let what it writes count from the place of the recorded candidate on.
+
+        `logically` is the step as it would have been taken then.
+        """
+        written = self._drafted(entry, step)
+        base = self.places[key_of(entry)][0]
+        for event in written:
+            self.places[key_of(event)] = (base, self.state.position + 1 + len(self.added))
+            self.added.append(event)
+        if logically is not None:
+            then = written if logically == step else self._drafted(entry, logically)
+            self.walk.add(then)
+        elif isinstance(step, ReEnd):
+            self.walk.add(written)
+        planned = tuple(event.ref for event in written)
+        self.steps.append(replace(step, planned=planned))
+        self._after = self.after.evolve(written)
+
+    def _drafted(self, entry: RecordedEvent, step: Step) -> list[RecordedEvent]:
+        draft = Draft(self.after, _PlanIds(len(self.steps) + 1))
+        for stream, entries in self.streams.items():
+            if stream not in self.state.memories:
+                draft.knows_turn(stream, entries[-1].stream_version)
+        header = Header("system", "", entry.event.policy, entry.event.said_at, entry.event.simulated)
+        step.write(draft, header, RealNames())
+        return [
+            RecordedEvent(
+                self.state.position + 1, new.stream_id, new.stream_version, entry.recorded_at, new.event
+            )
+            for new in draft.events
+        ]
+
+    @property
+    def after(self) -> OwnerState:
+        """The state once everything planned so far is written."""
+        if self._after is None:
+            names, fallen = self._undoings()
+            for stream, version in fallen:
+                names[stream] = (*names.get(stream, ()), version)
+            undoings = [undoing(s, self.streams[s], tuple(sorted(v))) for s, v in names.items()]
+            self._after = self.state.evolve(undoings).evolve(self.added)
+        return self._after
+
+    # --- what was decided before -----------------------------------------------------------------
+
+    def _redos(self) -> dict[Key, RecordedEvent]:
+        """By recorded proposal, the last one that decided it anew."""
         return {
-            (ref.stream, ref.version)
+            (ref.stream, ref.version): entry
             for entry in self.events
-            if isinstance(entry.event, Proposed) and _key(entry) not in self.now_struck
+            if isinstance(entry.event, Proposed)
             for ref in entry.event.caused_by
         }
 
-    def _withdrawn(self, entry: RecordedEvent, event: Proposed) -> bool:
-        """Whether the proposal is undone itself, or was accepted and what it led to is undone."""
-        if _key(entry) in self.now_struck:
-            return True
-        effect = self._effect_of(entry) if event.outcome == "accepted" else None
-        return effect is not None and _key(effect) in self.now_struck
+    def _standing_redo(self, entry: RecordedEvent) -> RecordedEvent | None:
+        redo = self.redos.get(key_of(entry))
+        if redo is None or key_of(redo) in self.now_struck:
+            return None
+        assert isinstance(redo.event, Proposed)
+        effect = self._effect_of(redo) if redo.event.outcome == "accepted" else None
+        return None if effect is not None and key_of(effect) in self.now_struck else redo
+
+    def _written_by(self, redo: RecordedEvent | None) -> set[Key]:
+        """The events in force that a proposal decided anew led to, and itself."""
+        if redo is None:
+            return set()
+        assert isinstance(redo.event, Proposed)
+        grounds = set(redo.event.caused_by) | {redo.ref}
+        return {
+            key_of(e)
+            for e in self.dependants
+            if e.event.correlation_id == redo.event.correlation_id
+            and (e is redo or grounds & set(_causes(e.event)))
+            and key_of(e) not in self.now_struck
+        }
+
+    def _strike_alone_on(self, effect: RecordedEvent) -> RecordedEvent | None:
+        """The strike of an earlier undo by which alone the event is undone; None when there is more."""
+        mine = [
+            s
+            for s in self.strikes
+            if s.stream_id == effect.stream_id
+            and key_of(s) not in self.now_struck
+            and self._struck_alone(s) is effect
+        ]
+        if not mine:
+            return None
+        without = self.line.struck_by(self.named | {key_of(s) for s in mine})
+        return None if key_of(effect) in without else mine[-1]
 
     def _effect_of(self, entry: RecordedEvent) -> RecordedEvent | None:
         """The event that an accepted proposal led to in its own stream."""
@@ -283,103 +511,22 @@ class _Planner:
                 return later
         return None
 
-    def _touched(self, changed: set[Key]) -> set[str]:
-        return {stream for stream, _ in changed if stream in self.state.memories}
-
     def _touched_topics(self, changed: set[Key]) -> set[tuple[str, str]]:
         topics = set()
-        for stream in self._touched(changed):
+        for stream in {stream for stream, _ in changed if stream in self.state.memories}:
             for version in self.state.memories[stream].versions:
                 topics.add((version.statement.subject, version.statement.attribute))
             for _, proposal in self.state.memories[stream].proposals:
                 topics |= _topics(proposal)
-        for entry in self.events:
-            if _key(entry) in changed and isinstance(entry.event, Proposed):
-                topics |= _topics(entry.event)
+        for stream, version in changed:
+            event = self.streams[stream][version - 1].event
+            if isinstance(event, Proposed):
+                topics |= _topics(event)
         return topics
 
-    def _touched_tasks(self, changed: set[Key]) -> set[str]:
-        return {
-            entry.event.task_id
-            for entry in self.events
-            if _key(entry) in changed and isinstance(entry.event, TaskChanged)
-        }
-
-    # --- states ----------------------------------------------------------------------------------
-
-    def _state_before(self, order: Place) -> OwnerState:
-        """The state on which a candidate at that place is decided, without what is struck now.
-
-        Recorded rollbacks are left out and what they struck is struck here directly: a candidate is
-        decided on what stands, not on what was believed to stand at the time.
-        """
-        kept = [e for e in self.events if self.order[_key(e)] < order and not isinstance(e.event, RolledBack)]
-        return self._fold(kept, [entry for place, entry in self.added if place < order])
-
-    def _after(self) -> OwnerState:
-        """The state once everything planned so far is written."""
-        kept = [e for e in self.events if not isinstance(e.event, RolledBack)]
-        return self._fold(kept, [entry for _, entry in self.added])
-
-    def _fold(self, kept: Iterable[RecordedEvent], added: Iterable[RecordedEvent]) -> OwnerState:
-        blank = OwnerState(self.state.registry, Ledger(self.state.ledger.ledger_id))
-        state = blank.evolve(kept)
-        undoings = [
-            undoing(stream, entries, versions) for stream, entries, versions in self._undoings_for(state)
-        ]
-        state = state.evolve(undoings)
-        return state.evolve(added)
-
-    def _undoings_for(self, state: OwnerState) -> Iterable[tuple[str, list[RecordedEvent], tuple[int, ...]]]:
-        present = {stream: memory.entries for stream, memory in state.memories.items()}
-        present[state.ledger.ledger_id] = state.ledger.entries
-        for stream, entries in present.items():
-            there = {entry.stream_version for entry in entries}
-            versions = tuple(sorted(v for s, v in self.now_struck if s == stream and v in there))
-            if versions:
-                yield stream, list(self.streams.get(stream, ())), versions
-
-    def _in_order(self, keys: Iterable[Key]) -> list[Key]:
-        return sorted(keys, key=lambda key: self.streams[key[0]][key[1] - 1].position)
-
-    # --- what it comes to ------------------------------------------------------------------------
-
-    def _effects(self, after: OwnerState) -> tuple[Effect, ...]:
-        touched = dict.fromkeys(stream for stream, _ in self._in_order(self.now_struck ^ self.was_struck))
-        touched.update(dict.fromkeys(entry.stream_id for _, entry in self.added))
-        effects = []
-        for memory_id in touched:
-            before = self.state.memories.get(memory_id) or Memory(memory_id)
-            then = after.memories.get(memory_id) or Memory(memory_id)
-            if before.status == "none" and then.status == "none":
-                continue
-            effects.append(self._effect(memory_id, before, then))
-        return tuple(effects)
-
-    def _effect(self, memory_id: str, before: Memory, after: Memory) -> Effect:
-        was = before.current.statement if before.current else None
-        now = after.current.statement if after.current else None
-        fate: Fate
-        successor = None
-        redone = any(
-            isinstance(step, Redo) and step.decision.outcome == "accepted" for step in self.steps
-        ) and any(e.stream_id == memory_id and isinstance(e.event, Created | Updated) for _, e in self.added)
-        if any(isinstance(step, ReEnd) and step.memory_id == memory_id for step in self.steps):
-            fate = "re-ended"
-            successor = after.closing.successor if after.closing else None
-        elif redone:
-            fate = "reinstated"
-        elif after.status == "held" and before.status != "held":
-            fate = "held"
-        elif now is None and was is not None:
-            fate = "withdrawn"
-        elif now is not None and was is None:
-            fate = "revived"
-        elif now != was:
-            fate = "changed"
-        else:
-            fate = "withdrawn" if after.status == "withdrawn" and before.status != "withdrawn" else "survives"
-        return Effect(memory_id, fate, was, now, successor)
+    def _touched_tasks(self, changed: set[Key]) -> set[str | None]:
+        events = [self.streams[stream][version - 1].event for stream, version in changed]
+        return {event.task_id for event in events if isinstance(event, TaskChanged)}
 
 
 class _PlanIds:
@@ -394,23 +541,57 @@ class _PlanIds:
         return f"{self._step:016x}{self._given:016x}"
 
 
-def _key(entry: RecordedEvent) -> Key:
-    return (entry.stream_id, entry.stream_version)
+def _causes(event: Event) -> tuple[EventRef, ...]:
+    causes: tuple[EventRef, ...] = getattr(event, "caused_by", ())
+    return causes
 
 
-def _falls_with(event: Event, gone: set[Key], struck: set[Key]) -> bool:
-    """Whether an event cannot stand once `gone` is undone."""
+def _grounds(event: Event) -> bool:
+    """Whether the event rests on others."""
+    return bool(_causes(event) or getattr(event, "based_on", ()))
+
+
+def _falls(event: Event, struck: set[Key]) -> bool:
+    """Whether an event cannot stand while those are struck."""
+    causes = [(ref.stream, ref.version) in struck for ref in _causes(event)]
     if isinstance(event, Created | Updated):
-        if any((ref.stream, ref.version) in gone for ref in event.based_on):
+        if any((ref.stream, ref.version) in struck for ref in event.based_on):
             return True
-        support = [(ref.stream, ref.version) for ref in event.caused_by]
-        return any(key in gone for key in support) and all(key in struck for key in support)
-    causes: tuple[EventRef, ...] = ()
-    if isinstance(event, Superseded | Expired | ProcessChanged) or (
-        isinstance(event, Proposed) and event.outcome != "accepted"
-    ):
-        causes = event.caused_by
-    return any((ref.stream, ref.version) in gone for ref in causes)
+        return bool(causes) and all(causes)
+    return any(causes)
+
+
+def _is_strike(event: Event) -> bool:
+    """Whether an undo struck something on its own account."""
+    return isinstance(event, RolledBack) and (event.actor, event.reason) == (ANEW.actor, ANEW.reason)
+
+
+def _is_personal(event: Proposed) -> bool:
+    """Whether a person decided, or an import: such decisions are not taken again."""
+    return event.candidate.channel in ("person", "import") or event.actor.startswith("operator:")
+
+
+def _is_promotion(effect: RecordedEvent | None) -> bool:
+    return effect is not None and isinstance(effect.event, Created) and bool(effect.event.caused_by)
+
+
+def _same(redo: Event, decision: Decision) -> bool:
+    """Whether a proposal says what the decision says."""
+    assert isinstance(redo, Proposed)
+    return (redo.action, redo.outcome, redo.reason, redo.statement) == (
+        decision.action,
+        decision.outcome,
+        decision.reason,
+        decision.statement,
+    ) and (decision.target is None or redo.target == decision.target)
+
+
+def _ending(command: SupersedeMemory | EndMemory, cause: RecordedEvent) -> Superseded | Expired:
+    header = Header("system", "", cause.event.policy, cause.event.said_at, cause.event.simulated)
+    fields = {**header.fields(), "caused_by": (cause.ref,), "at": command.at}
+    if isinstance(command, SupersedeMemory):
+        return Superseded(**fields, successor=cause.stream_id)
+    return Expired(**fields, kind=command.kind, reason=command.reason)
 
 
 def _topics(proposal: Proposed) -> set[tuple[str, str]]:
@@ -419,29 +600,3 @@ def _topics(proposal: Proposed) -> set[tuple[str, str]]:
     if proposal.statement is not None:
         topics.add((proposal.statement.subject, proposal.statement.attribute))
     return topics
-
-
-def _logical_order(events: Sequence[RecordedEvent]) -> dict[Key, Place]:
-    """The place of each event in the order of what it rests on.
-
-    What a rollback decided anew counts from where the recorded candidate stood, not from where it
-    was written: so that the next plan finds it where it belongs.
-    """
-    batches = {
-        e.event.batch_id
-        for e in events
-        if isinstance(e.event, BatchOpened) and e.event.kind in ("rollback", "undo", "revise")
-    }
-    order: dict[Key, Place] = {}
-    base: Place = (0, 0)
-    for entry in events:
-        event = entry.event
-        place: Place = (entry.position, 0)
-        if event.correlation_id in batches and isinstance(
-            event, Proposed | Created | Updated | Superseded | Expired
-        ):
-            causes = [order[key] for ref in event.caused_by if (key := (ref.stream, ref.version)) in order]
-            base = max(causes, default=base)
-            place = (base[0], entry.position)
-        order[_key(entry)] = place
-    return order
