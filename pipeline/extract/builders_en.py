@@ -129,7 +129,11 @@ def en_birthday(found: Found) -> Changes | None:
 @builder
 def en_occupation(found: Found) -> Changes | None:
     """What somebody is by trade: a noun of an agent, and no mere trait."""
-    said = found.words("value").strip(EDGE)
+    said = re.sub(
+        r"\s+(?:now|currently|these days|at the moment|by trade|by day)\Z",
+        "",
+        found.words("value").strip(EDGE),
+    )
     low = said.lower()
     head = re.split(r" (?:at|in|for|with|from|of|on|and|who|by) ", low)[0]
     if phrases("no_job").search(low) or not phrases("worker").search(head):
@@ -234,7 +238,8 @@ def en_taste(found: Found) -> list[Changes] | None:
 @builder
 def en_likes(found: Found) -> list[Changes] | None:
     """As for dislikes, but wishes about answers and about the task in hand are no tastes."""
-    return None if phrases("answer_wish").search(found.clause.text) else en_tastes(found)
+    wished = found.spoken.sentence.text[found.base - found.spoken.sentence.start + found.match.start() :]
+    return None if phrases("answer_wish").search(wished) else en_tastes(found)
 
 
 def en_tastes(found: Found) -> list[Changes] | None:
@@ -343,10 +348,13 @@ def en_household(found: Found) -> Changes | None:
         name = found.words("name")
         return {"attribute": "child", "value": name, "content": f"The user has {alone} called {name}"}
     return {
-        "attribute": "child" if child else "partner",
+        "attribute": "pet" if _PET.fullmatch(who) else "child" if child else "partner",
         "value": f"{subject} {said}".strip(),
         "content": f"The user's {subject} {said}".strip() if said else f"The user has {alone}",
     }
+
+
+_PET = re.compile(r"dog|cat|puppy|kitten|rabbit|parrot|horse")
 
 
 @builder
@@ -442,3 +450,21 @@ def en_exam(found: Found) -> Changes:
     day = times[0].start.date().isoformat() if times and times[0].start else month_day(said)
     content = f"{found.words('exam')} on {said}"
     return {"value": day or found.plain("value"), "content": content, "intent": intent_of(found)}
+
+
+_TRAITS = re.compile(
+    r"self|rubb|finn|foolish|childish|stylish|squeamish|feverish|sluggish|civilian|vegetarian|librarian", re.I
+)
+
+
+@builder
+def en_self(found: Found) -> Changes | None:
+    """What the user is or does; nations and faiths are written with a capital, or their article is said."""
+    for group in ("retired", "fear", "am"):
+        if found.has(group):
+            said = found.words(group).strip(EDGE)
+            return {"value": said, "content": f"The user is {in_third_person(said)}"}
+    said = found.words("value").strip(EDGE)
+    if found.rule.id != "en.self.is":
+        return {"content": filled(found, value=in_third_person(said))}
+    return None if said[:1].islower() or _TRAITS.match(said) else {"content": filled(found, value=said)}

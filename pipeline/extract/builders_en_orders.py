@@ -255,6 +255,8 @@ def en_described_end(found: Found) -> Changes:
 def en_meant(found: Found) -> Changes | None:
     """As "I meant X" says: the same thing as in the turn before, with X in its place."""
     said = tidy(found.words("value"))
+    if "bare" in found.match.re.groupindex and found.match.group("bare") is not None and said[:1].islower():
+        return None
     pair = corrected(found.prepared, said) if said and len(said) <= 60 else None
     if pair is None:
         return None
