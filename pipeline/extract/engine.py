@@ -31,7 +31,7 @@ MAX_CANDIDATES = 40
 _NEGATED = re.compile(r"不要|别(?!忘)|不用|(?<![a-z])(?:don'?t|do not|no need)(?![a-z])")
 _ORDERS = frozenset({"instruction", "answer_style", "constraint", "address_form", "topic_boundary", "habit"})
 """Rolled eyes turn praise into sarcasm; an order stays an order."""
-_LATER = frozenset({"joke", "no_memory", "correction", "lasting", "everything", "emotion", "hedge"})
+_LATER = frozenset({"joke", "correction", "lasting", "everything", "emotion", "hedge"})
 
 
 @dataclass
@@ -97,6 +97,8 @@ class Found:
         return tuple(one for one in self.spoken.seen if self._bears(one))
 
     def _bears(self, one: Seen) -> bool:
+        if one.entry.kind == "no_memory":
+            return False  # a turn's signal: it says itself what it bears on
         if one.entry.kind == "joke" and self.rule.attribute in _ORDERS and self._is_emoji(one):
             return False
         place = self.spoken.clause_at(one.start)
@@ -166,11 +168,17 @@ class Found:
 
 
 class RuleExtractor:
-    """Finds candidates by the rules in the package's data. Deterministic, without any model."""
+    """Finds candidates by the rules in the package's data. Deterministic, without any model.
+
+    `retold` says that the text is a rule's plain wording of what was said, which is not reworded again.
+    """
+
+    def __init__(self, *, retold: bool = False) -> None:
+        self._retold = retold
 
     def extract(self, prepared: Prepared, judgement: Judgement | None = None) -> Sequence[Candidate]:
         """Candidates in the order of the words they rest on; empty when there is none."""
-        reading = Reading(prepared)
+        reading = Reading(prepared, retold=self._retold)
         found: list[tuple[int, Candidate]] = []
         for spoken in reading.spoken:
             found += _in_sentence(spoken, reading, careful=spoken.masked)
@@ -366,8 +374,10 @@ def _signals(found: Found, extra: Sequence[Signal]) -> tuple[Signal, ...]:
     offset = found.spoken.sentence.start
     seen = [one for one in found.seen if not (found.rule.durable and one.entry.kind == "passing")]
     signals = list(to_signals(seen, norm, offset))
-    for one, start in found.reading.turn_signals:
-        signals += [s for s in to_signals((one,), norm, start) if s not in signals]
+    start, end = found.base + found.match.start(), found.base + found.match.end()
+    for wide in found.reading.turn_signals:
+        if wide.bears_on(start, end, found.match.group()):
+            signals += [s for s in to_signals((wide.seen,), norm, wide.start) if s not in signals]
     signals += extra
     if found.rule.kind == "retraction":
         signals = [one for one in signals if one.kind != "no_memory"]

@@ -14,6 +14,7 @@ from ...domain.zone import zone_of
 from ..segment import MASK, Clause, Segmented, Sentence, plays_on, segment
 from ..signals import Seen, family_in, family_of, find_signals, kinds_of
 from ..timeexpr import TimeExpr, find_times
+from .not_kept import turn_wide
 
 _PIPELINE = __package__.rpartition(".")[0]
 
@@ -168,15 +169,17 @@ class Spoken:
 class Reading:
     """One prepared turn, read once for all rules."""
 
-    def __init__(self, prepared: Prepared) -> None:
+    def __init__(self, prepared: Prepared, *, retold: bool = False) -> None:
         self.prepared = prepared
+        self.retold = retold
         played = plays_on([text for _, text in prepared.history])
         self.parts: Segmented = segment(prepared.text, in_fiction=played)
         self.spoken = tuple(_spoken(sentence, self.parts.norm.text) for sentence in self.parts.sentences)
         self._ends: dict[int, TimeExpr | None] = {}
+        sentences = self.parts.sentences
         self.turn_signals = tuple(
-            (seen, spoken.sentence.start)
-            for spoken in self.spoken
+            turn_wide(sentences, index, seen)
+            for index, spoken in enumerate(self.spoken)
             for seen in spoken.seen
             if seen.entry.reach == "turn"
         )
