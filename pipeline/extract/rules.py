@@ -145,7 +145,10 @@ def all_rules() -> tuple[Rule, ...]:
     macros: dict[str, str] = {}
     for name in names:
         if name.startswith("macros"):
-            macros |= tomllib.loads(folder.joinpath(name).read_text("utf-8"))
+            own = tomllib.loads(folder.joinpath(name).read_text("utf-8"))
+            if twice := sorted(macros.keys() & own.keys()):
+                raise RuleError(f"{name} gives macros a second meaning: {twice}")
+            macros |= own
     rules: list[Rule] = []
     for name in names:
         if not name.startswith("macros"):
