@@ -61,14 +61,12 @@ class Gate:
         """
         if not prepared.turn.allow_extraction:
             return Analysis(prepared, BLOCKED)
-        rejected = self.fast_reject(prepared)
-        if rejected is not None:
-            return Analysis(prepared, rejected)
         candidates: list[Candidate] = []
         for extractor in self.extractors:
             candidates.extend(extractor.extract(prepared, None))
-        candidates = outside_of_taking_back(candidates)
-        judgement = self.normalise(self._judge(prepared, candidates), candidates)
+        judgement = self.fast_reject(prepared)
+        if judgement is None:
+            judgement = self.normalise(self._judge(prepared, candidates), candidates)
         for classifier in self.classifiers:
             candidates = [classifier.classify(prepared, candidate) for candidate in candidates]
         return Analysis(prepared, judgement, tuple(verified(c, prepared) for c in candidates))
