@@ -212,7 +212,20 @@ class ReEnd:
         draft.add(names.named(self.memory_id), self.event.model_copy(update=update))
 
 
-Step = Redo | ReEnd
+@dataclass(frozen=True, slots=True)
+class MoveOn:
+    """A long process that moves on by what stands, because the one that moved it is gone."""
+
+    command: ChangeProcess
+    cause: RecordedEvent
+    planned: tuple[EventRef, ...] = ()
+
+    def write(self, draft: Draft, header: Header, names: RealNames) -> None:
+        """Add the transition, and the ends that come with a final one."""
+        draft.perform([self.command], None, self.cause.ref, replace(header, actor=ANEW.actor))
+
+
+Step = Redo | ReEnd | MoveOn
 
 
 def _said(statement: Statement | None) -> str | None:

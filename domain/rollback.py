@@ -40,7 +40,7 @@ from .events import (
 from .history import KEEPS_PLACE
 from .memory import Memory
 from .owner_state import OwnerState
-from .plan import ANEW, Plan, RealNames, Redo, ReEnd, Step
+from .plan import ANEW, MoveOn, Plan, RealNames, Redo, ReEnd, Step
 from .selector import Selector, select
 from .stream import RecordedEvent
 from .timeline import Key, Place, Timeline, key_of, undoing
@@ -103,7 +103,8 @@ class _Planner:
         self.events = events
         self.redecide = redecide
         self.selected = selected
-        self.named = {key_of(entry) for entry in selected}
+        self.asked = frozenset(key_of(entry) for entry in selected)
+        self.named = set(self.asked)
         self.undoes = any(isinstance(entry.event, RolledBack) for entry in selected)
         self.line = Timeline(state, events)
         self.places = dict(self.line.order)
@@ -184,17 +185,23 @@ class _Planner:
         return self.streams[strike.stream_id][strike.event.names[0] - 1]
 
     def _can_stand(self, entry: RecordedEvent) -> bool:
-        """Whether what fell with its ground may stand again; promotions are decided, not lifted."""
-        if self.line.is_derived(entry) or (isinstance(entry.event, Created) and entry.event.caused_by):
+        """Whether what fell with its ground may stand again by that alone, without a decision."""
+        if self.line.is_derived(entry) or _is_promotion(entry) or self._takes_back(entry):
             return False
         return not _falls(entry.event, self.now_struck)
 
+    def _takes_back(self, entry: RecordedEvent) -> bool:
+        """Whether somebody's words ended the memory, and not another event."""
+        if not isinstance(entry.event, Expired):
+            return False
+        causes = [self.streams[ref.stream][ref.version - 1] for ref in entry.event.caused_by]
+        return any(isinstance(cause.event, Proposed) for cause in causes)
+
     def _undoings(self) -> tuple[dict[str, tuple[int, ...]], list[Key]]:
         """What each stream's rollback names, and what an undo strikes besides what it was asked to."""
-        asked = {key_of(entry) for entry in self.selected}
         apart = [
             key
-            for key in self.named - asked
+            for key in self.named - self.asked
             if self.undoes and not isinstance(self.streams[key[0]][key[1] - 1].event, RolledBack)
         ]
         main = self.named - set(apart)
@@ -227,30 +234,60 @@ class _Planner:
 
     def _decide_one(self, entry: RecordedEvent, event: Proposed) -> None:
         effect = self._effect_of(entry) if event.outcome == "accepted" else None
-        lift = None
-        if effect is not None and key_of(effect) in self.now_struck:
-            lift = self._strike_alone_on(effect)
-            if lift is None:
-                return
+        if effect is not None and self._takes_back(effect):
+            self._taken_back_again(entry, event, effect)
+            return
+        fell = effect is not None and key_of(effect) in self.now_struck
+        lift = self._strike_alone_on(effect) if fell and effect is not None else None
+        if fell and lift is None and not self._lost_its_ground(entry, effect):
+            return
         decision = self.redecide(event, self.walk.before(self.line.order[key_of(entry)]))
-        if lift is not None:
+        if fell and lift is not None and _is_promotion(effect):
             if decision.outcome == "accepted":
-                self._name({key_of(lift), *self._written_by(self.redos.get(key_of(entry)))})
+                self._name({key_of(lift), *self._written_by(self._standing_redo(entry))})
+        elif fell:
+            self._redecided(entry, event, decision, decision.outcome in ("accepted", "confirmed"))
         elif event.outcome == "accepted":
+            self._name(self._written_by(self._standing_redo(entry)))
             if decision.outcome == "held" and _is_promotion(effect):
                 self._demote(entry, event, decision)
             elif decision.outcome == "accepted":
                 self._end_again(entry, effect, decision)
         else:
-            self._redecided(entry, event, decision)
+            held = event.outcome == "refused" and decision.outcome == "held"
+            self._redecided(entry, event, decision, held or decision.outcome == "accepted")
 
-    def _redecided(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
+    def _taken_back_again(self, entry: RecordedEvent, event: Proposed, effect: RecordedEvent) -> None:
+        """Words that took something back take back what they would have met, and nothing else."""
+        if key_of(effect) in self.now_struck and self._strike_alone_on(effect) is None:
+            return
+        decision = self.redecide(event, self.walk.before(self.line.order[key_of(entry)]))
+        meant = {c.memory_id for c in decision.commands if isinstance(c, EndMemory)}
+        for end in self.dependants:
+            if not isinstance(end.event, Expired) or entry.ref not in end.event.caused_by:
+                continue
+            struck = key_of(end) in self.now_struck
+            lift = self._strike_alone_on(end) if struck else None
+            if lift is not None and end.stream_id in meant:
+                self._name({key_of(lift)})
+            elif not struck and end.stream_id not in meant:
+                self._name({key_of(end)})
+        if key_of(effect) not in self.now_struck:
+            self._end_again(entry, effect, decision)
+
+    def _lost_its_ground(self, entry: RecordedEvent, effect: RecordedEvent | None) -> bool:
+        """Whether what was accepted fell only with what it was based on, and nobody asked for that."""
+        if effect is None or key_of(effect) in self.asked:
+            return False
+        return key_of(effect) in self.named or self._standing_redo(entry) is not None
+
+    def _redecided(self, entry: RecordedEvent, event: Proposed, decision: Decision, wanted: bool) -> None:
         """Let in what was not let in, hold what was refused; take back what an earlier undo let in."""
-        wanted = decision.outcome == "accepted" or (event.outcome == "refused" and decision.outcome == "held")
         redo = self._standing_redo(entry)
         if redo is not None:
             if wanted and _same(redo.event, decision):
-                self._end_again(entry, self._effect_of(redo), decision)
+                if decision.outcome == "accepted":
+                    self._end_again(entry, self._effect_of(redo), decision)
                 return
             self._name(self._written_by(redo))
         if wanted:
@@ -273,6 +310,7 @@ class _Planner:
         if effect is None:
             return
         self.decided.add(key_of(effect))
+        self._move_again(entry, effect, [c for c in decision.commands if isinstance(c, ChangeProcess)])
         for command in decision.commands:
             if not isinstance(command, SupersedeMemory | EndMemory) or command.memory_id == entry.stream_id:
                 continue
@@ -282,6 +320,24 @@ class _Planner:
                 continue
             if not self._later(memory, self.line.order[key_of(entry)]):
                 self._add(entry, ReEnd(command.memory_id, _ending(command, effect)))
+
+    def _move_again(
+        self, entry: RecordedEvent, effect: RecordedEvent, wanted: Sequence[ChangeProcess]
+    ) -> None:
+        """Let a process move on by what stands, or take back that an earlier undo did so."""
+        moves = [
+            e
+            for e in self.streams.get(self.state.ledger.ledger_id, ())
+            if isinstance(e.event, ProcessChanged)
+            and effect.ref in e.event.caused_by
+            and key_of(e) not in self.now_struck
+        ]
+        if moves and not wanted:
+            self._name({key_of(e) for e in moves if self.line.is_derived(e)})
+        place = self.line.order[key_of(entry)]
+        for command in wanted if not moves else ():
+            if not self._process_moved(command.process, place):
+                self._add(effect, MoveOn(command, effect))
 
     def _ended_by(self, memory_id: str, effect: RecordedEvent) -> bool:
         return any(
@@ -405,6 +461,8 @@ class _Planner:
 
     def _name(self, keys: set[Key]) -> None:
         """Undo these as well."""
+        if not keys:
+            return
         before = self.now_struck
         self.named |= keys
         self._close()
@@ -424,7 +482,7 @@ class _Planner:
         if logically is not None:
             then = written if logically == step else self._drafted(entry, logically)
             self.walk.add(then)
-        elif isinstance(step, ReEnd):
+        elif not isinstance(step, Redo):
             self.walk.add(written)
         planned = tuple(event.ref for event in written)
         self.steps.append(replace(step, planned=planned))
@@ -457,22 +515,23 @@ class _Planner:
 
     # --- what was decided before -----------------------------------------------------------------
 
-    def _redos(self) -> dict[Key, RecordedEvent]:
-        """By recorded proposal, the last one that decided it anew."""
-        return {
-            (ref.stream, ref.version): entry
-            for entry in self.events
-            if isinstance(entry.event, Proposed)
-            for ref in entry.event.caused_by
-        }
+    def _redos(self) -> dict[Key, list[RecordedEvent]]:
+        """By recorded proposal, those that decided it anew."""
+        redos: dict[Key, list[RecordedEvent]] = {}
+        for entry in self.dependants:
+            if isinstance(entry.event, Proposed):
+                for ref in entry.event.caused_by:
+                    redos.setdefault((ref.stream, ref.version), []).append(entry)
+        return redos
 
     def _standing_redo(self, entry: RecordedEvent) -> RecordedEvent | None:
-        redo = self.redos.get(key_of(entry))
-        if redo is None or key_of(redo) in self.now_struck:
-            return None
-        assert isinstance(redo.event, Proposed)
-        effect = self._effect_of(redo) if redo.event.outcome == "accepted" else None
-        return None if effect is not None and key_of(effect) in self.now_struck else redo
+        """The proposal that decided the recorded one anew and stands, with what it led to."""
+        for redo in reversed(self.redos.get(key_of(entry), [])):
+            assert isinstance(redo.event, Proposed)
+            effect = self._effect_of(redo) if redo.event.outcome == "accepted" else None
+            if not {key_of(e) for e in (redo, effect) if e is not None} & self.now_struck:
+                return redo
+        return None
 
     def _written_by(self, redo: RecordedEvent | None) -> set[Key]:
         """The events in force that a proposal decided anew led to, and itself."""

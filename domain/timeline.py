@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .draft import UNRECORDED
-from .events import BatchOpened, Created, Expired, Proposed, RolledBack, Superseded, Updated
+from .events import BatchOpened, Created, Expired, ProcessChanged, Proposed, RolledBack, Superseded, Updated
 from .history import struck_versions
 from .ledger import Ledger
 from .memory import Memory
@@ -100,7 +100,7 @@ class Timeline:
             event = entry.event
             place: Place = (entry.position, 0)
             if self.is_derived(entry) and isinstance(
-                event, Proposed | Created | Updated | Superseded | Expired
+                event, Proposed | Created | Updated | Superseded | Expired | ProcessChanged
             ):
                 causes = [order[key] for r in event.caused_by if (key := (r.stream, r.version)) in order]
                 base = max(causes, default=base)
