@@ -175,6 +175,7 @@ def offline_gate() -> Gate:
         judges=(RuleJudge(), KeywordFallbackJudge()),
         normalise=normalise_judgement,
         relations_of=WordRelations,
+        overhear=(RuleExtractor(),),
     )
 
 

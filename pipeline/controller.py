@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from ..domain.candidate import Candidate
+from ..domain.candidate import Candidate, Signal
 from ..domain.decide import GateRefusal, decide
 from ..domain.decision import Decision, RelationFinder
 from ..domain.draft import Draft, Header
@@ -19,10 +19,18 @@ from ..domain.judgement import Judgement
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
 from ..domain.ports import ActionClassifier, Extractor, Judge, Prepared
+from ..domain.turn import Turn
 from ..domain.values import EventRef
+from .secrets import find_secrets, mask
 
 Normalise = Callable[[Judgement, Sequence[Candidate]], Judgement]
 FastReject = Callable[[Prepared], Judgement | None]
+
+OVERHEARD = 4_000
+"""Code points of each text beside the user's that are looked through for orders to remember."""
+
+MOST_OVERHEARD = 3
+"""Refused proposals that one turn may leave of them: a record of the attempt, and no flood."""
 
 BLOCKED = Judgement(
     should_extract=False,
@@ -52,6 +60,8 @@ class Gate:
     relations_of: Callable[[Policy], RelationFinder]
     """How candidates are compared with what is remembered, under a policy's thresholds and words."""
     classifiers: Sequence[ActionClassifier] = ()
+    overhear: Sequence[Extractor] = ()
+    """Read what stood in the prompt besides the user's words, for orders to remember something."""
 
     def analyse(self, prepared: Prepared) -> Analysis:
         """Judge a turn and find its candidates, without looking at what is remembered.
@@ -69,7 +79,28 @@ class Gate:
             judgement = self.normalise(self._judge(prepared, candidates), candidates)
         for classifier in self.classifiers:
             candidates = [classifier.classify(prepared, candidate) for candidate in candidates]
+        candidates += self._overheard(prepared)
         return Analysis(prepared, judgement, tuple(verified(c, prepared) for c in candidates))
+
+    def _overheard(self, prepared: Prepared) -> list[Candidate]:
+        """Orders to remember that stand in tool output, documents or system text.
+
+        They rest on nobody's words, so the policy refuses them; what is recorded is that, and by what
+        way, somebody tried.
+        """
+        found: list[Candidate] = []
+        for item in prepared.turn.context if self.overhear else ():
+            text = item.text[:OVERHEARD]
+            text = mask(text, find_secrets(text))
+            read = Prepared(Turn(user=text, session=prepared.context.session), text, prepared.context)
+            source = Signal(kind="quoted", text="", start=0, end=0, value=item.role)
+            found += [
+                candidate.model_copy(update={"evidence": (), "source": "other", "signals": (source,)})
+                for extractor in self.overhear
+                for candidate in extractor.extract(read, None)
+                if candidate.has("remember", "lasting", "everything")
+            ]
+        return found[:MOST_OVERHEARD]
 
     def _judge(self, prepared: Prepared, candidates: Sequence[Candidate]) -> Judgement:
         for judge in self.judges:

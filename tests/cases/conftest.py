@@ -12,7 +12,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def _cases_dir() -> Path:
-    """The reported cases: MEMSTRATA_CASES_DIR, else ../shared/cases. Missing: a skip, in CI a failure."""
+    """The reported cases: MEMSTRATA_CASES_DIR, else beside the clone. Missing: a skip, in CI a failure."""
     directory = Path(os.environ.get("MEMSTRATA_CASES_DIR") or ROOT.parent / "shared" / "cases")
     if not directory.is_dir():
         reason = f"no folder {directory}; set MEMSTRATA_CASES_DIR"
