@@ -135,7 +135,7 @@ def en_occupation(found: Found) -> Changes | None:
         found.words("value").strip(EDGE),
     )
     low = said.lower()
-    head = re.split(r" (?:at|in|for|with|from|of|on|and|who|by) ", low)[0]
+    head = re.split(r" (?:at|in|for|with|from|of|on|and|who|by|[a-z]+ing) ", low)[0]
     if phrases("no_job").search(low) or not phrases("worker").search(head):
         return None
     return {"value": said, "content": f"The user is {article(said)}{said}", "intent": intent_of(found)}
@@ -468,3 +468,60 @@ def en_self(found: Found) -> Changes | None:
     if found.rule.id != "en.self.is":
         return {"content": filled(found, value=in_third_person(said))}
     return None if said[:1].islower() or _TRAITS.match(said) else {"content": filled(found, value=said)}
+
+
+# --- frames ------------------------------------------------------------------------------------------
+
+
+@builder
+def en_present(found: Found) -> Changes | None:
+    """A habit or a lasting circumstance; verbs of the moment and of the mind tell none."""
+    verb, thing = found.norm("verb"), found.norm("object")
+    if len(verb) < 2 or phrases("no_habit").match(verb) or phrases("no_habit_object").search(thing):
+        return None
+    said = found.words("value").strip(EDGE)
+    adverb = re.match(
+        r"(?:always|usually|mostly|never|only|often|generally|normally|sometimes|also|mainly|rarely|still) ",
+        said,
+        re.I,
+    )
+    lead = adverb.group() if adverb else ""
+    told = lead + with_verb_in_third_person(said[len(lead) :])
+    return {"value": said, "content": filled(found, value=in_third_person(told))}
+
+
+@builder
+def en_cannot(found: Found) -> Changes | None:
+    """What is impossible for the user, told in the third person."""
+    said = found.words("value").strip(EDGE)
+    return {"value": said, "content": filled(found, value=in_third_person(said))} if len(said) > 2 else None
+
+
+@builder
+def en_have(found: Found) -> Changes:
+    """What the user has."""
+    said = found.words("value").strip(EDGE)
+    return {"value": said, "content": filled(found, value=in_third_person(said))}
+
+
+@builder
+def en_told(found: Found) -> Changes:
+    """A statement in the user's words, told of the user."""
+    said = in_third_person(found.words("value").strip(EDGE))
+    told = re.sub(r"\b(?:us|we)\b", "them", said)
+    return {
+        "value": None,
+        "content": re.sub(r"\Atheir", "The user's", re.sub(r"\A(?:they are|they|them)", "The user is", told)),
+    }
+
+
+@builder
+def en_am(found: Found) -> Changes | None:
+    """What the user is, or what becomes of them."""
+    if found.has("turn"):
+        said = found.words("turn").strip(EDGE)
+        happened = said.lower().startswith("lost")
+        told = said if happened else re.sub(r"\Aturn(?:ing)?", "turns", said)
+        return {"value": said, "content": f"The user {in_third_person(told)}"}
+    said = found.words("value").strip(EDGE)
+    return {"value": said, "content": filled(found, value=in_third_person(said))} if len(said) > 4 else None

@@ -237,7 +237,7 @@ def en_other_person(found: Found) -> Changes | None:
 @builder
 def en_target(found: Found) -> Changes | None:
     """What is to be forgotten, without the words around it; a pronoun names nothing."""
-    said = phrases("target_head").sub("", found.words("target"))
+    said = phrases("target_head").sub("", found.words("target").split(",")[0])
     said = phrases("target_tail").sub("", said.strip(EDGE))
     if len(said) < 2 or phrases("no_target").search(said):
         return None
