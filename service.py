@@ -283,6 +283,10 @@ class MemoryService:
             raise AmbiguousIdError(short_id, tuple(found))
         return found[0]
 
+    def purge_recent_turns(self, owner: OwnerName) -> None:
+        """Empty the buffer of the owner's last turns, which is context for later ones and no event."""
+        self._store.purge_recent_turns(self._owner(owner))
+
     # --- people and tasks ------------------------------------------------------------------------
 
     def confirm(

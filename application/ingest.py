@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+from collections import deque
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from threading import Lock
 
 from ..domain.draft import Draft, Header
 from ..domain.errors import InvalidInputError, MemstrataError, TurnEditedError
@@ -15,7 +14,7 @@ from ..domain.history import struck_versions
 from ..domain.owner import Owner
 from ..domain.owner_state import OwnerState
 from ..domain.plan import Plan
-from ..domain.ports import Clock, EventStore
+from ..domain.ports import RECENT_TURNS, Clock, EventStore
 from ..domain.stream import RecordedEvent
 from ..domain.turn import Turn
 from ..pipeline.controller import Analysis, Decided, Judging
@@ -26,16 +25,6 @@ from .reports import CandidateReport, IngestReport, TurnReport
 
 GROUP = 64
 """Turns that are committed at once; a turn is acknowledged when its group is durable."""
-
-HISTORY = 6
-"""Turns of a session that later turns may refer to."""
-
-REFERABLE = 4_000
-"""Code points of a former turn that later turns may refer to: a pasted document is not looked through
-again with each message that follows it."""
-
-SESSIONS = 1_024
-"""Live sessions whose last turns are kept at hand, the least recently used goes first."""
 
 PlanRevision = Callable[[Owner, OwnerState, str], Plan]
 Progress = Callable[[int], None]
@@ -69,41 +58,44 @@ class Settled:
     """Turns that turned out to revise others; a revision is planned on what is recorded."""
 
 
+@dataclass
+class Call:
+    """One call of `ingest`: what it was asked for, and what came of it so far by each turn's place."""
+
+    owner: Owner
+    actor: str
+    revise: bool
+    simulated: bool
+    strict: bool
+    recent: RecentTurns
+    reports: dict[int, TurnReport] = field(default_factory=dict)
+
+
 class RecentTurns:
-    """The last turns of live sessions: context for the turns that follow, and no event."""
+    """The last turns of the sessions that one call is about: context, and no event.
 
-    def __init__(self, views: Views) -> None:
-        self._views = views
-        self._kept: OrderedDict[tuple[Owner, str], deque[tuple[str, str]]] = OrderedDict()
-        self._lock = Lock()
+    Turns from which nothing may be extracted are left out: later turns must not refer to them.
+    """
 
-    def of(self, owner: Owner, session: str) -> Sequence[tuple[str, str]]:
+    def __init__(self, store: EventStore, owner: Owner) -> None:
+        self._store, self._owner = store, owner
+        self._sessions: dict[str, deque[tuple[str, str]]] = {}
+
+    def of(self, session: str) -> Sequence[tuple[str, str]]:
         """Pairs of turn id and masked user text, oldest first."""
-        with self._lock:
-            kept = self._kept.get((owner, session))
-            if kept is not None:
-                return tuple(kept)
-        rows = self._views.turns(owner, session=session, limit=HISTORY)
-        found = deque(((row.turn_id, row.text[:REFERABLE]) for row in rows if row.text), maxlen=HISTORY)
-        with self._lock:
-            return tuple(self._kept.setdefault((owner, session), found))
+        return tuple(self._session(session))
 
-    def add(self, owner: Owner, session: str, turn_id: str, text: str) -> None:
-        """Remember a turn as the session's last."""
-        self.of(owner, session)
-        with self._lock:
-            kept = self._kept.setdefault((owner, session), deque(maxlen=HISTORY))
-            if turn_id not in [known for known, _ in kept]:
-                kept.append((turn_id, text[:REFERABLE]))
-            self._kept.move_to_end((owner, session))
-            while len(self._kept) > SESSIONS:
-                self._kept.popitem(last=False)
+    def add(self, one: Arrived, turn_id: str) -> None:
+        """Let a turn be the session's last."""
+        kept = self._session(one.turn.session)
+        if one.turn.allow_extraction and turn_id not in [known for known, _ in kept]:
+            kept.append((turn_id, one.text))
 
-    def purge(self, owner: Owner) -> None:
-        """Forget what is kept of an owner's sessions."""
-        with self._lock:
-            for key in [key for key in self._kept if key[0] == owner]:
-                del self._kept[key]
+    def _session(self, session: str) -> deque[tuple[str, str]]:
+        if session not in self._sessions:
+            found = self._store.recent_turns(self._owner, session)
+            self._sessions[session] = deque(found, maxlen=RECENT_TURNS)
+        return self._sessions[session]
 
 
 class Ingest:
@@ -120,7 +112,6 @@ class Ingest:
     ) -> None:
         self._store, self._writer, self._judging, self._clock = store, writer, judging, clock
         self._views, self._plan_revision = views, plan_revision
-        self._recent = RecentTurns(views)
         self._simulated: set[Owner] = set()
         """Owners whose simulated clock is running."""
 
@@ -137,7 +128,7 @@ class Ingest:
     ) -> IngestReport:
         """Take the turns of one history in, in their order. See the façade."""
         now = self._clock.now()
-        reports: dict[int, TurnReport] = {}
+        call = Call(owner, actor, revise, simulated, strict, RecentTurns(self._store, owner))
         good: list[tuple[int, Turn]] = []
         for place, turn in enumerate(turns):
             if not isinstance(turn, Turn):
@@ -149,116 +140,104 @@ class Ingest:
             except MemstrataError as error:
                 if strict:
                     raise
-                reports[place] = _failed(turn, error)
+                call.reports[place] = _failed(turn, error)
             else:
                 good.append((place, turn))
         arrived = arrive([turn for _, turn in good], now)
         numbered = [(place, one) for (place, _), one in zip(good, arrived, strict=True)]
         for start in range(0, len(numbered), GROUP):
             group = numbered[start : start + GROUP]
-            self._ingest_group(owner, group, reports, actor, revise, simulated, strict)
+            self._ingest_group(call, group)
             if progress is not None:
                 progress(len(group))
-        return IngestReport([reports[place] for place in sorted(reports)])
+        return IngestReport([call.reports[place] for place in sorted(call.reports)])
 
-    def _ingest_group(
-        self,
-        owner: Owner,
-        group: Sequence[tuple[int, Arrived]],
-        reports: dict[int, TurnReport],
-        actor: str,
-        revise: bool,
-        simulated: bool,
-        strict: bool,
-    ) -> None:
+    def _ingest_group(self, call: Call, group: Sequence[tuple[int, Arrived]]) -> None:
         waiting: list[Waiting] = []
-        ids = {place: self._store.turn_id(owner, one.key) for place, one in group}
-        recorded = self._store.read_streams(owner, list(ids.values()))
+        ids = {place: self._store.turn_id(call.owner, one.key) for place, one in group}
+        recorded = self._store.read_streams(call.owner, list(ids.values()))
         queued: dict[str, str] = {}
         for place, one in group:
-            turn_id, digest = ids[place], self._store.digest(owner, one.text)
+            turn_id, digest = ids[place], self._store.digest(call.owner, one.text)
             entries = recorded.get(turn_id, [])
             before = _digest_in_force(entries) or queued.get(turn_id)
             if before == digest:
-                reports[place] = self._known(owner, turn_id, one, entries)
-            elif before is not None and not (revise and entries):
+                call.reports[place] = self._known(call.owner, turn_id, one, entries)
+            elif before is not None and not (call.revise and entries):
                 error = TurnEditedError(one.turn.session, one.turn.message_id)
-                if strict:
+                if call.strict:
                     raise error
-                reports[place] = _failed(one.turn, error, turn_id)
+                call.reports[place] = _failed(one.turn, error, turn_id)
             else:
-                prepared = one.prepare(turn_id, self._recent.of(owner, one.turn.session))
+                prepared = one.prepare(turn_id, call.recent.of(one.turn.session))
                 analysis = self._judging.gate.analyse(prepared)
                 new = Waiting(place, one, turn_id, digest, len(entries), before is not None, analysis)
                 if new.revises:  # planned on what is recorded, so what waits goes first and it goes alone
-                    self._write_group(owner, waiting, reports, actor, revise, simulated, strict)
-                    self._write_group(owner, [new], reports, actor, revise, simulated, strict)
+                    self._write_group(call, waiting)
+                    self._write_group(call, [new])
                     waiting = []
                 else:
                     waiting.append(new)
                     queued[turn_id] = digest
-            self._recent.add(owner, one.turn.session, turn_id, one.text)
-        self._write_group(owner, waiting, reports, actor, revise, simulated, strict)
+            call.recent.add(one, turn_id)
+        self._write_group(call, waiting)
 
-    def _write_group(
-        self,
-        owner: Owner,
-        waiting: Sequence[Waiting],
-        reports: dict[int, TurnReport],
-        actor: str,
-        revise: bool,
-        simulated: bool,
-        strict: bool,
-    ) -> None:
+    def _write_group(self, call: Call, waiting: Sequence[Waiting]) -> None:
         if not waiting:
             return
-        if simulated:
-            self._check_simulation(owner, waiting[0].arrived.said_at)
+        if call.simulated:
+            self._check_simulation(call.owner, waiting[0].arrived.said_at)
         attempts = 0
 
         def decide(draft: Draft) -> tuple[Settled, Sequence[Part]]:
             nonlocal attempts
             attempts += 1
             settled = Settled()
-            parts: list[Part] = []
-            present = waiting if attempts == 1 else self._look_again(owner, waiting, settled, revise)
-            if strict and settled.edited:
+            present = waiting if attempts == 1 else self._look_again(call, waiting, settled)
+            if call.strict and settled.edited:
                 turn = settled.edited[0].arrived.turn
                 raise TurnEditedError(turn.session, turn.message_id)
-            for one in present:
-                before = len(draft.events)
-                revision = self._plan_revision(owner, draft.state, one.turn_id) if one.revises else None
-                decided = self._decide(draft, one, revision, actor, simulated)
-                settled.reports[one.place] = _reported(one, decided)
-                clock = one.arrived.said_at if simulated else None
-                parts.append(Part(draft.events[before:], clock))
-            return settled, parts if simulated else [Part(draft.events)]
+            return settled, self._decide_all(call, draft, present, settled)
 
-        settled, _ = self._writer.write(owner, decide)
+        settled, _ = self._writer.write(call.owner, decide)
         for one in settled.alone:
-            self._write_group(owner, [one], reports, actor, revise, simulated, strict)
-        reports.update(settled.reports)
+            self._write_group(call, [one])
+        call.reports.update(settled.reports)
         for one in waiting:
             turn = one.arrived.turn
             if one.place in settled.known:
                 entries = settled.known[one.place]
-                reports[one.place] = self._known(owner, one.turn_id, one.arrived, entries)
+                call.reports[one.place] = self._known(call.owner, one.turn_id, one.arrived, entries)
             elif one in settled.edited:
                 error = TurnEditedError(turn.session, turn.message_id)
-                reports[one.place] = _failed(turn, error, one.turn_id)
+                call.reports[one.place] = _failed(turn, error, one.turn_id)
 
-    def _look_again(
-        self, owner: Owner, waiting: Sequence[Waiting], settled: Settled, revise: bool
-    ) -> list[Waiting]:
+    def _decide_all(
+        self, call: Call, draft: Draft, present: Sequence[Waiting], settled: Settled
+    ) -> Sequence[Part]:
+        """Decide the turns in their order; under a simulated clock each is recorded at its own time."""
+        parts: list[Part] = []
+        texts: dict[str, str] = {}
+        for one in present:
+            before = len(draft.events)
+            revision = self._plan_revision(call.owner, draft.state, one.turn_id) if one.revises else None
+            decided = self._decide(draft, one, revision, call.actor, call.simulated)
+            settled.reports[one.place] = _reported(one, decided)
+            if one.arrived.turn.allow_extraction:
+                texts[one.turn_id] = one.arrived.text
+            parts.append(Part(draft.events[before:], one.arrived.said_at, texts))
+        return parts if call.simulated else [Part(draft.events, None, texts)]
+
+    def _look_again(self, call: Call, waiting: Sequence[Waiting], settled: Settled) -> list[Waiting]:
         """The turns that still wait after another writer was faster; it may have brought the same ones."""
-        recorded = self._store.read_streams(owner, [one.turn_id for one in waiting])
+        recorded = self._store.read_streams(call.owner, [one.turn_id for one in waiting])
         still: list[Waiting] = []
         for one in waiting:
             entries = recorded.get(one.turn_id, [])
             before = _digest_in_force(entries)
             if before == one.digest:
                 settled.known[one.place] = entries
-            elif before is not None and not revise:
+            elif before is not None and not call.revise:
                 settled.edited.append(one)
             else:
                 now = replace(one, stream_version=len(entries), revises=before is not None)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
 from typing import TypeVar
@@ -62,10 +62,14 @@ class OwnerStates:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """Events of a draft that are recorded at one time of a simulated clock (None: the real one)."""
+    """Events of a draft that are recorded at one time of a simulated clock (None: the real one).
+
+    `recent` holds the masked texts of turns, by id, for the buffer of recent turns.
+    """
 
     events: Sequence[NewEvent]
     clock: datetime | None = None
+    recent: Mapping[str, str] = field(default_factory=dict)
 
 
 class Writer:
@@ -106,7 +110,7 @@ class Writer:
             chosen = parts if parts is not None else [Part(draft.events)]
             try:
                 recorded = self._store.append_many(
-                    [Append(owner, part.events, expected, part.clock) for part in chosen]
+                    [Append(owner, part.events, expected, part.clock, part.recent) for part in chosen]
                 )
             except (OwnerPositionConflictError, WrongExpectedVersionError):
                 if attempt == ATTEMPTS:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
 
@@ -28,6 +28,10 @@ class IdSource(Protocol):
         """32 lower-case hex digits, the random half first."""
 
 
+RECENT_TURNS = 6
+"""Turns of a session that later turns may refer to."""
+
+
 @dataclass(frozen=True, slots=True)
 class Append:
     """What one owner wants written, whole or not at all.
@@ -41,6 +45,8 @@ class Append:
     events: Sequence[NewEvent]
     expected_owner_position: int | None
     clock: datetime | None = None
+    recent: Mapping[str, str] = field(default_factory=dict)
+    """Masked texts by turn id, to be kept in the buffer of recent turns."""
 
 
 class EventStore(Protocol):
@@ -87,6 +93,12 @@ class EventStore(Protocol):
 
     def position_at(self, owner: Owner, moment: datetime) -> int:
         """The last position of the owner's partition with `recorded_at <= moment`; 0 before all."""
+
+    def recent_turns(self, owner: Owner, session: str) -> Sequence[tuple[str, str]]:
+        """Turn ids and masked texts of the session's last turns, at most 6, oldest first."""
+
+    def purge_recent_turns(self, owner: Owner) -> None:
+        """Empty the buffer of the owner's recent turns; no event says so."""
 
     def head_time(self, owner: Owner) -> datetime | None:
         """`recorded_at` of the last event in the owner's partition; None while it is empty."""

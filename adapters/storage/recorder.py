@@ -6,7 +6,7 @@ version, codec, key) travels beside its stored events through `save(**kwargs)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
@@ -79,6 +79,7 @@ class PlannedAppend:
     events: Sequence[PendingEvent]
     expected: int | None
     clock: datetime | None
+    recent: Mapping[str, str] = field(default_factory=dict)
     recorded: list[RecordedEvent] = field(default_factory=list)
 
 

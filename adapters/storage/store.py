@@ -16,7 +16,7 @@ from ...domain.events import Payload
 from ...domain.owner import Owner
 from ...domain.ports import Append, Clock
 from ...domain.stream import NewEvent, RecordedEvent
-from . import tables
+from . import recent, tables
 from .codec import Codec, Encoded
 from .driver import Prepared, driving
 from .group_commit import GroupCommitWriter, Unit
@@ -210,6 +210,16 @@ class SqlEventStore:
                     high = middle - 1
         return low
 
+    def recent_turns(self, owner: Owner, session: str) -> Sequence[tuple[str, str]]:
+        """Turn ids and masked texts of the session's last turns, oldest first."""
+        with self.reading() as connection:
+            return recent.of_session(connection, self._pepper.owner_ref(owner), session)
+
+    def purge_recent_turns(self, owner: Owner) -> None:
+        """Empty the buffer of the owner's recent turns."""
+        with self.writing() as connection:
+            recent.purge(connection, self._pepper.owner_ref(owner))
+
     def head_time(self, owner: Owner) -> datetime | None:
         """`recorded_at` of the last event in the owner's partition; None while it is empty."""
         kept = tables.head.c
@@ -298,7 +308,9 @@ class SqlEventStore:
         for batch in batches:
             owner_ref = self._pepper.owner_ref(batch.owner)
             expected = None if owner_ref in chained else batch.expected_owner_position
-            plans.append(PlannedAppend(owner_ref, _pending(batch.events), expected, batch.clock))
+            plans.append(
+                PlannedAppend(owner_ref, _pending(batch.events), expected, batch.clock, batch.recent)
+            )
             if batch.events:
                 chained.add(owner_ref)
         return plans
@@ -310,9 +322,11 @@ class SqlEventStore:
             for plan in unit:
                 by_part.setdefault(self._part(plan.owner_ref), []).append(plan)
         try:
-            with self._database.writing():
+            with self._database.writing() as connection:
                 for part, plans in by_part.items():
                     self._logs[part].save(appends=plans)
+                for plan in (plan for unit in units for plan in unit if plan.recent):
+                    recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
         except IntegrityError as error:
             raise self._conflict(units, error) from error
 

@@ -85,6 +85,20 @@ salt = Table(
 )
 """What the key of one turn's events in one stream is derived with; deleting it erases them."""
 
+recent_turn = Table(
+    "recent_turn",
+    metadata,
+    Column("owner_ref", _key_bytes(16), primary_key=True),
+    Column("session", String(400), primary_key=True),
+    Column("pos", BigInteger, primary_key=True, autoincrement=False),
+    Column("turn_id", _key_bytes(16), nullable=False),
+    Column("text", _document, nullable=False),
+)
+"""The last few turns of each session, secrets masked: context for the turns that follow, and no event.
+
+It may be emptied at any time.
+"""
+
 policy = Table(
     "policy",
     metadata,
