@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from .builders import Changes, builder
+from .builders import Changes, builder, without_lead
 
 if TYPE_CHECKING:
     from .engine import Found
@@ -15,7 +15,7 @@ _NO_TOPIC = re.compile(
     r"^(?:这|那|它|此|你|他|她|谁|什么|哪|今天|昨天|明天|刚才|现在|先|再|真的|算了|行了|好了|唉|哎|求|拜托|题|作业|第)"
     r"|(?:让|叫|劝|求|要|请|嘱咐|说|问|跟|和|老是?)(?:我|你|他|她|大家)?$"
 )
-_ASK_ANOTHER = re.compile(r"[,，\s]*(?:你)?(?:去|得|该)?(?:问|找)(?!我)")
+_ASK_ANOTHER = re.compile(r"[,，\s]*(?:你)?(?:去|得|该)?(?:问|找)(?!我|就|题)")
 _ANOTHERS_ORDER = re.compile(r"(?:让|叫|劝|求|请|要求|嘱咐|吩咐|说|骂)(?:我|他|她|大家|我们)(?:以后|都|也|就)*$")
 
 
@@ -44,3 +44,49 @@ def not_address(found: Found) -> Changes | None:
     if not 1 <= len(value) <= 24 or _NO_NAME.match(value.lower()) or re.fullmatch(r"[了啦吧呀啊哈嘛]+", value):
         return None
     return {"value": value, "content": found.rule.content.format(value=value)}
+
+
+_ONCE = re.compile(r"一回|一次(?!最多|只|说|讲|给|问)|一场|一局|模拟|扮演一|演一|比如|今晚|今天|刚才|昨天")
+_ABOUT_ANOTHER = re.compile(
+    r"^(?:(?:我|我们|咱)(?:的|们|家)?(?:那个|前|大|小)?[\u4e00-\u9fff]{1,3}?|他|她|他们|别人|人家|大家|有人|[小老][\u4e00-\u9fff])"
+    r"(?:说|讲|觉得|想让|希望|把你|叫你|问)"
+)
+
+
+@builder
+def relationship_words(found: Found) -> Changes | None:
+    """The wish with what explains it; a part played for once, and other people's wishes, are none."""
+    text = found.text[: found.match.end()]
+    if _ONCE.search(text) or _ABOUT_ANOTHER.search(found.text):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None
+
+
+_SAYS_OF_OTHERS = re.compile(r"(?:他|她|他们|老板|领导|客户|同事|朋友|老公|老婆|室友|妈|爸|对方)[^,。]{0,6}(?:跟|和|对|回|教|劝)我|我(?:说话|讲话)(?!不)")
+_PRAISE = re.compile(r"(?:真|太|挺|很|好|有点|有些|蛮)(?:好听|有意思|有趣|开心|舒服|治愈|温柔|冲|凶|逗|搞笑|烦)(?:了|的|啊|呀|$)")
+
+
+@builder
+def manner_words(found: Found) -> Changes | None:
+    """A wish about the assistant's manner; how others talk, and praise, are none."""
+    if _SAYS_OF_OTHERS.search(found.text) or _PRAISE.search(found.match.group()):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None
+
+
+_TALKS = re.compile(
+    r"说|讲|聊|答|回|问|夸|写|给|用|带|发|解释|分析|安慰|批评|顺着|附和|引导|提醒|啰嗦|绕|直|客套|客气|重复|道歉|道理|总结|列|举|"
+    r"一条|一步|一个一个|一问|一点一点|一口气|慢慢|先|简|详|短|长|套|怼|哄|吐槽|教|劝|像|当|句|话"
+)
+
+
+@builder
+def taste_words(found: Found) -> Changes | None:
+    """What the user likes or dislikes in the assistant's manner, told with the attitude."""
+    of_the_agent = "你" in found.match.group()
+    if (of_the_agent and not _TALKS.search(found.norm("value"))) or _PRAISE.search(found.match.group()):
+        return None
+    said = without_lead(found.original_match()).lstrip("，, ")
+    return {"value": None, "content": re.sub(r"^(?:我自己|我个人|我这人|我|本人)", "用户", said)}
