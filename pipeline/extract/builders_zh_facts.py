@@ -1,0 +1,147 @@
+"""Builders for Chinese statements about the user that do not use the expected verb."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from .builders import Changes, builder, trimmed_of
+
+if TYPE_CHECKING:
+    from .engine import Found
+
+_NO_THING = re.compile(
+    r"^(?:我|你|他|她|它|这|那|谁|什么|怎么|哪|今|昨|明|刚|上次|下次|一|有|没|不|别|都|就|也|还|请|帮|给|先|再|把|被|让|"
+    r"如果|要是|因为|所以|但|可是|然后|结果|其实|反正|感觉|觉得|知道|看来|时间|事情|问题|东西|大家|人家|自己|老板|同事|"
+    r"客户|领导|价格|代码|文件|方案|会议|版本|接口|脚本|函数|数据|图片|邮件|文案|天气|网络|系统|手机号|机票|酒店房)"
+)
+"""What begins like this is no thing that one likes or dislikes."""
+
+_NOT_A_THING = re.compile(r"[吗呢?得把被让连了]|怎么|什么|不是")
+_FURTHER = re.compile(r"也|还|又|另外|除了|之外")
+_TALK_BEFORE = re.compile(r"^(?:对了|还有|另外|其实|顺便说?|顺带一?提|那个|所有|凡是|但凡|任何|一样)+[,，]?")
+_VAGUE_BEHIND = re.compile(r"(?:这|那)?(?:东西|玩意儿?|类|种|个|些|什么的|之类的?|啥的|的话|方面)+$")
+_SPEAKER = re.compile(
+    r"^(?:其实|而且|因为|对了|另外|还有|然后|,|，|我们家|我家|我们|我自己|我这人|我这个人|我|本人|俺)+"
+)
+
+
+@builder
+def topic_taste(found: Found) -> list[Changes] | None:
+    """A thing named first and what the user thinks of it; 也 makes it a further one.
+
+    Where the words go on to speak of an allergy, that is what keeps the user from it.
+    """
+    value = _TALK_BEFORE.sub("", _VAGUE_BEHIND.sub("", found.plain("value")))
+    if not value or _NO_THING.match(value) or _NOT_A_THING.search(value):
+        return None
+    sentence = found.spoken.sentence.text
+    negative = found.rule.polarity == "negative"
+    verb = found.words("verb") or ("不喜欢" if negative else "喜欢")
+    intent = "add" if _FURTHER.search(sentence) else "assert"
+    parts = [part for part in re.split(r"、|和|跟|或者?|还有|以及", value) if part]
+    if len(value) <= 3:
+        parts = [value]
+    if negative and "过敏" in sentence:
+        return [_allergic(one, intent) for one in parts]
+    return [{"value": one, "content": f"用户{verb}{one}", "intent": intent} for one in parts]
+
+
+def _allergic(value: str, intent: str) -> Changes:
+    return {
+        "kind": "fact",
+        "attribute": "allergy",
+        "category": "important_fact",
+        "importance": 5,
+        "polarity": "positive",
+        "value": value,
+        "content": f"用户对{value}过敏",
+        "intent": intent,
+    }
+
+
+@builder
+def own_clause(found: Found) -> Changes | None:
+    """The clause in the user's words; what the pattern calls `value` is what it comes to."""
+    said = _SPEAKER.sub("", trimmed_of(found, found.clause.start, found.clause.end))
+    value = found.plain("value")
+    if len(said) < 2 or re.match(r"(?:这|那|谁|什么|怎么|哪|你|他|她)", found.norm("value")):
+        return None
+    return {"value": value or None, "content": f"用户{said}"}
+
+
+@builder
+def own_sentence(found: Found) -> Changes | None:
+    """The matched words in the third person."""
+    said = _SPEAKER.sub("", found.original_match())
+    if len(said) < 2:
+        return None
+    return {"value": found.plain("value") or None, "content": f"用户{said}"}
+
+
+@builder
+def free_words(found: Found) -> Changes | None:
+    """As `own_sentence`, for an attribute that is told by its content alone."""
+    changes = own_sentence(found)
+    return None if changes is None else {**changes, "value": None}
+
+
+@builder
+def field_of_study(found: Found) -> Changes | None:
+    """What was studied, with the stage of study where the words name one."""
+    value = re.sub(r"(?:专业|相关)+$", "", found.plain("value"))
+    if not value or re.search(r"你|什么|怎么|[吗呢]", value):
+        return None
+    stage = re.search(r"大学|本科|研究生|硕士|博士|大专|中专", found.match.group())
+    return {"value": value, "content": f"用户{stage.group() if stage else ''}学{value}"}
+
+
+@builder
+def upset_by(found: Found) -> Changes | None:
+    """What does harm, and how."""
+    thing = re.sub(r"^(?:我|对|我对|其实)+", "", found.words("value"))
+    if not thing or _NO_THING.match(thing) or len(thing) > 8:
+        return None
+    return {"value": thing, "content": f"用户一碰{thing}就{found.words('harm')}"}
+
+
+_NO_TOWN = re.compile(
+    r"^(?:家|公司|单位|学校|宿舍|酒店|楼|车|路|这|那|哪|外|朋友|同事|别人|医院|网|群|里|上|下|一|几|办公|工地|村|国内|老家|"
+    r"咖啡|商场|店|会议|床|线|现场|机场|高铁|地铁|火车|飞机|图书|教室|食堂|超市|你|我|他|她|忙|开会|等|看|想|找|做|写|学)|"
+    r"(?:店|馆|楼|层|厅|室|院|校|司|厂|上|里|下|旁|边|中|组|部|群)$"
+)
+
+
+@builder
+def lives(found: Found) -> Changes | None:
+    """A town, district or country; the drifter's word names the town by its first character."""
+    value = found.plain("value")
+    drifts = re.search(r"([北沪深杭港])漂", found.match.group())
+    if not value and drifts:
+        value = {"北": "北京", "沪": "上海", "深": "深圳", "杭": "杭州", "港": "香港"}[drifts.group(1)]
+    if len(value) < 2 or _NO_TOWN.search(value):
+        return None
+    return {"value": value, "content": f"用户住在{value}"}
+
+
+@builder
+def settled(found: Found) -> Changes | None:
+    """As `lives`; the place that was left must be a place too."""
+    former = found.plain("former")
+    if former and _NO_TOWN.search(former):
+        return None
+    changes = lives(found)
+    return None if changes is None else {**changes, "former_value": former or None}
+
+
+@builder
+def measure(found: Found) -> Changes:
+    """Height where metres are meant, else weight; a figure that was reached is a change."""
+    value = found.words("value")
+    if "tall" in found.match.re.groupindex and found.match.group("tall") is not None:
+        return {"attribute": "height", "value": found.plain("value"), "content": f"用户身高{value}"}
+    return {
+        "value": found.plain("value"),
+        "content": f"用户体重{value}",
+        "intent": "change" if found.has("moved") else "assert",
+    }
