@@ -19,6 +19,9 @@ from .statement import Provenance, Statement
 from .turn import TurnContext
 from .values import MemoryType
 
+CONTRAST = "note"
+"""The attribute of what names no matter of its own, only the difference to what was so."""
+
 _LIMITING: tuple[SignalKind, ...] = ("limiting", "exception")
 
 
@@ -115,6 +118,11 @@ def is_change(candidate: Candidate) -> bool:
 def is_correction(candidate: Candidate) -> bool:
     """Whether the words say that it was never so, rather than that it changed."""
     return candidate.intent == "correct" or (candidate.intent == "assert" and candidate.has("correction"))
+
+
+def is_contrast(candidate: Candidate) -> bool:
+    """Whether it says only what is otherwise ("not A but B"): it is about something remembered, or nothing."""
+    return candidate.kind == "fact" and candidate.attribute == CONTRAST and candidate.intent in ("change", "correct")
 
 
 def is_dated(candidate: Candidate) -> bool:

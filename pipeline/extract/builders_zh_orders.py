@@ -90,3 +90,29 @@ def taste_words(found: Found) -> Changes | None:
         return None
     said = without_lead(found.original_match()).lstrip("，, ")
     return {"value": None, "content": re.sub(r"^(?:我自己|我个人|我这人|我|本人)", "用户", said)}
+
+
+_REQUEST = re.compile(r"帮我|给我|帮忙|麻烦你|请你|看一?[看下]|你(?:来|去|觉得|看|帮|写|改|查|说)|怎么办|吃饭|吃火锅|聚餐|下班|请假")
+
+
+@builder
+def project_words(found: Found) -> Changes | None:
+    """The statement with what belongs to it; a request about the project states nothing."""
+    if _REQUEST.search(found.spoken.sentence.text):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 3 else None
+
+
+_BARE_REQUEST = re.compile(r"^(?:请|麻烦)?(?:你)?(?:再|先)?(?:帮|给)我(?:写|做|改|看|想|起|拟|来|列|画|查|出|翻|润色|检查)(?:一|几|两|个|下|一下)+[^,。]{1,8}$")
+_DONE = re.compile(r"(?:好|完|过|出去|上去)了$|^(?:就)?(?:按|照)(?:这个|你说的)[^,]{0,4}$|^(?:我)?(?:看|收到|发现|觉得)")
+
+
+@builder
+def part_words(found: Found) -> Changes | None:
+    """A condition, and neither a plain request to make something nor news of what was done."""
+    text = found.spoken.sentence.text
+    if _BARE_REQUEST.search(text) or _DONE.search(text):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None

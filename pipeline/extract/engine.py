@@ -101,6 +101,8 @@ class Found:
             return False  # a turn's signal: it says itself what it bears on
         if one.entry.kind == "joke" and self.rule.attribute in _ORDERS and self._is_emoji(one):
             return False
+        if one.entry.kind == "third_party" and self.rule.attribute in _ORDERS:
+            return False  # the wish is the user's own, whomever it mentions
         place = self.spoken.clause_at(one.start)
         first = self.clause_index
         last = self.spoken.clause_at(self.base + self.match.end() - self.spoken.sentence.start - 1)
@@ -140,6 +142,8 @@ class Found:
                 return self.spoken.order
             case "answer":
                 return self.spoken.answer
+            case "answerish":
+                return self.spoken.answerish
             case "family_named":
                 return self.spoken.family is not None
             case "dated":

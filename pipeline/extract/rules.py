@@ -27,6 +27,7 @@ CONDITIONS = frozenset(get_args(SignalKind)) | {
     "order",
     "family_named",
     "answer",
+    "answerish",
     "dated",
     "other_person",
     "standing",
