@@ -182,10 +182,13 @@ class Memory:
     def check_create(self, statement: Statement) -> None:
         """Refuse to let a version become active.
 
+        A version whose date was past when the new one was said stands no more, recorded end or not.
+
         Raises:
             RefusedError: `already_active` (it can only be updated) or `empty_content`.
         """
-        if self.current is not None:
+        end = self.current.statement.end.at if self.current is not None else None
+        if self.current is not None and (end is None or end > statement.provenance.said_at):
             raise RefusedError("already_active", "a version stands; it can only be updated")
         _refuse_placeholder(statement)
 

@@ -165,15 +165,15 @@ class _Planner:
         """Name what cannot stand on struck ground, and lift earlier strikes whose ground is back."""
         while True:
             self.now_struck = self.line.struck_by(self.named)
+            # Grounds come back before it is asked what lacks one.
             more = {
-                key_of(entry)
-                for entry in self.dependants
-                if key_of(entry) not in self.now_struck and _falls(entry.event, self.now_struck)
-            }
-            more |= {
                 key_of(strike)
                 for strike in self.strikes
                 if key_of(strike) not in self.now_struck and self._can_stand(self._struck_alone(strike))
+            } or {
+                key_of(entry)
+                for entry in self.dependants
+                if key_of(entry) not in self.now_struck and _falls(entry.event, self.now_struck)
             }
             if not more:
                 break
@@ -244,11 +244,11 @@ class _Planner:
         decision = self.redecide(event, self.walk.before(self.line.order[key_of(entry)]))
         if fell and lift is not None and _is_promotion(effect):
             if decision.outcome == "accepted":
-                self._name({key_of(lift), *self._written_by(self._standing_redo(entry))})
+                self._name({key_of(lift)} | self._decided_anew(entry))
         elif fell:
             self._redecided(entry, event, decision, decision.outcome in ("accepted", "confirmed"))
         elif event.outcome == "accepted":
-            self._name(self._written_by(self._standing_redo(entry)))
+            self._name(self._decided_anew(entry))
             if decision.outcome == "held" and _is_promotion(effect):
                 self._demote(entry, event, decision)
             elif decision.outcome == "accepted":
@@ -279,18 +279,16 @@ class _Planner:
         """Whether what was accepted fell only with what it was based on, and nobody asked for that."""
         if effect is None or key_of(effect) in self.asked:
             return False
-        return key_of(effect) in self.named or self._standing_redo(entry) is not None
+        return key_of(effect) in self.named or bool(self._standing_redos(entry))
 
     def _redecided(self, entry: RecordedEvent, event: Proposed, decision: Decision, wanted: bool) -> None:
         """Let in what was not let in, hold what was refused; take back what an earlier undo let in."""
-        redo = self._standing_redo(entry)
-        if redo is not None:
-            if wanted and _same(redo.event, decision):
-                if decision.outcome == "accepted":
-                    self._end_again(entry, self._effect_of(redo), decision)
-                return
-            self._name(self._written_by(redo))
-        if wanted:
+        redos = self._standing_redos(entry)
+        good = [redo for redo in redos if wanted and _same(redo.event, decision)][:1]
+        self._name({key for redo in redos if redo not in good for key in self._written_by(redo)})
+        if good and decision.outcome == "accepted":
+            self._end_again(entry, self._effect_of(good[0]), decision)
+        elif wanted and not good:
             self._redo(entry, event, decision)
 
     def _redo(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
@@ -377,10 +375,7 @@ class _Planner:
     def _later(self, memory: Memory, place: Place) -> bool:
         """Whether something that decides how the memory stands counts from after the place."""
         return any(
-            self.places.get(key_of(e), place) > place
-            for e in memory.in_force()
-            if isinstance(e.event, Created | Superseded | Expired)
-            or (isinstance(e.event, Updated) and e.event.kind != "late")
+            self.places.get(key_of(e), place) > place for e in memory.in_force() if _has_a_say(e.event)
         )
 
     def _process_moved(self, process: str, place: Place) -> bool:
@@ -524,19 +519,21 @@ class _Planner:
                     redos.setdefault((ref.stream, ref.version), []).append(entry)
         return redos
 
-    def _standing_redo(self, entry: RecordedEvent) -> RecordedEvent | None:
-        """The proposal that decided the recorded one anew and stands, with what it led to."""
-        for redo in reversed(self.redos.get(key_of(entry), [])):
+    def _standing_redos(self, entry: RecordedEvent) -> list[RecordedEvent]:
+        """The proposals that decided the recorded one anew and stand, with what they led to."""
+        standing = []
+        for redo in self.redos.get(key_of(entry), []):
             assert isinstance(redo.event, Proposed)
             effect = self._effect_of(redo) if redo.event.outcome == "accepted" else None
             if not {key_of(e) for e in (redo, effect) if e is not None} & self.now_struck:
-                return redo
-        return None
+                standing.append(redo)
+        return standing
 
-    def _written_by(self, redo: RecordedEvent | None) -> set[Key]:
+    def _decided_anew(self, entry: RecordedEvent) -> set[Key]:
+        return {key for redo in self._standing_redos(entry) for key in self._written_by(redo)}
+
+    def _written_by(self, redo: RecordedEvent) -> set[Key]:
         """The events in force that a proposal decided anew led to, and itself."""
-        if redo is None:
-            return set()
         assert isinstance(redo.event, Proposed)
         grounds = set(redo.event.caused_by) | {redo.ref}
         return {
@@ -623,6 +620,15 @@ def _falls(event: Event, struck: set[Key]) -> bool:
 def _is_strike(event: Event) -> bool:
     """Whether an undo struck something on its own account."""
     return isinstance(event, RolledBack) and (event.actor, event.reason) == (ANEW.actor, ANEW.reason)
+
+
+def _has_a_say(event: Event) -> bool:
+    """Whether the event decides what its memory says from then on; a past period does not."""
+    if isinstance(event, Created | Updated):
+        end = event.statement.end.at
+        over = end is not None and end <= event.said_at
+        return not over and not (isinstance(event, Updated) and event.kind == "late")
+    return isinstance(event, Superseded | Expired)
 
 
 def _is_personal(event: Proposed) -> bool:

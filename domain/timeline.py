@@ -7,6 +7,7 @@ written, so that a later plan finds it where it belongs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from .draft import UNRECORDED
 from .events import BatchOpened, Created, Expired, ProcessChanged, Proposed, RolledBack, Superseded, Updated
@@ -123,6 +124,8 @@ class Walk:
         self._ahead = sorted(entries, key=lambda e: timeline.order[key_of(e)])
         self._next = 0
         self._seen: set[str] = set()
+        self._reasons: dict[str, str] = {}
+        """By stream, why the last proposal was decided as it was."""
         blank = timeline.present
         self._state = OwnerState(blank.registry, Ledger(blank.ledger.ledger_id))
 
@@ -144,12 +147,23 @@ class Walk:
             return
         known: list[RecordedEvent] = []
         for entry in entries:
-            known.append(entry)
+            known.append(self._as_then(entry))
             names = self._struck.get(entry.stream_id)
             if names and entry.stream_id not in self._seen and entry.stream_id in self._timeline.streams:
                 known.append(self._undoing(entry.stream_id, names))
             self._seen.add(entry.stream_id)
         self._state = self._state.evolve(known)
+
+    def _as_then(self, entry: RecordedEvent) -> RecordedEvent:
+        """What was decided anew behind later facts, and so got a closed period, as it stood at its place."""
+        event = entry.event
+        if isinstance(event, Proposed):
+            self._reasons[entry.stream_id] = event.reason
+        if not isinstance(event, Updated) or event.kind != "late" or not self._timeline.is_derived(entry):
+            return entry
+        if self._reasons.get(entry.stream_id) == "late_fact":
+            return entry
+        return replace(entry, event=Created.model_validate(event.model_dump(exclude={"kind", "of"})))
 
     def strike(self, struck: set[Key]) -> None:
         """Go on with other events struck."""
