@@ -69,6 +69,7 @@ def _blank(memory: Memory, status: Status) -> MemoryRow:
         turn_id=None,
         said_at=None,
         confirmations=len(memory.confirmations),
+        confirmed_at=None if erased or not memory.confirmations else memory.confirmations[-1][1].said_at,
         hints=len(memory.hints),
         occasions=len(memory.occasions),
         pinned=memory.pinned,

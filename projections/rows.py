@@ -79,6 +79,8 @@ class MemoryRow:
     turn_id: str | None
     said_at: datetime | None
     confirmations: int
+    confirmed_at: datetime | None
+    """When it was last said again; None while it never was."""
     hints: int
     """Held proposals in force."""
     occasions: int

@@ -115,6 +115,7 @@ def memory_form(
         "agent": memory.agent,
         "pinned": memory.pinned,
         "confirmations": memory.confirmations,
+        "confirmed_at": iso(memory.confirmed_at),
         "hints": memory.hints,
         "occasions": memory.occasions,
         "closing": memory.closing,

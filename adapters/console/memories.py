@@ -64,7 +64,7 @@ def shown(memory: MemoryRow, statement: Statement | None, version: int | None, s
     if statement is not None:
         pairs += _about(statement)
     pairs += [
-        ("said again", number(memory.confirmations, "time") if memory.confirmations else ""),
+        ("said again", _said_again(memory)),
         (
             "held",
             f"{number(memory.hints, 'time')} on {number(memory.occasions, 'occasion')}"
@@ -91,6 +91,12 @@ def _about(statement: Statement) -> list[tuple[str, str]]:
         ("words", " … ".join(f"“{quote}”" for quote in quotes_of(statement))),
         ("found by", f"{source.extractor}, rule {source.rule} ({source.source})"),
     ]
+
+
+def _said_again(memory: MemoryRow) -> str:
+    if memory.confirmed_at is None:
+        return ""
+    return f"{number(memory.confirmations, 'time')}, last {stamp(memory.confirmed_at)}"
 
 
 def _closed(memory: MemoryRow, short: ShortIds) -> str:

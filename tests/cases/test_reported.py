@@ -103,6 +103,7 @@ class TestARepetition:
         (memory_id,) = played.given
         row = played.memory.memory(OWNER, memory_id)
         assert (row.versions, row.confirmations) == (1, 2)
+        assert row.confirmed_at == played.reports[-1].said_at
         assert len(played.active()) == 1
         why = played.memory.why(OWNER, memory_id)
         assert [p.context.turn_id for _, p in why.confirmations] == [r.turn_id for r in played.reports]

@@ -74,11 +74,10 @@ class SqlViews:
         """One memory by its full id. See the port."""
         query = select(_memory).where(self._of(owner, _memory), _memory.c.memory_id == memory_id)
         rows = self._rows(query)
-        if not rows:
-            return None
-        row = _MEMORY.decode(rows[0])
-        # An erased memory has no past to be shown either.
-        if as_of is None or row.status == "erased":
+        row = _MEMORY.decode(rows[0]) if rows else None
+        # An erased memory has no past to be shown either. One without a row may have had one: what
+        # made it a memory was undone since.
+        if as_of is None or (row is not None and row.status == "erased"):
             return row
         return self._folded(owner, [memory_id], as_of).get(memory_id)
 
@@ -137,9 +136,20 @@ class SqlViews:
     def _known(
         self, owner: Owner, wanted: Collection[Status] | None, as_of: int, scope: ScopeKind | None
     ) -> list[Listed]:
-        query = select(_memory.c.memory_id).where(self._of(owner, _memory), _memory.c.created_pos <= as_of)
-        query = query.where(_memory.c.status != "erased")
-        ids = [row["memory_id"] for row in self._rows(query.order_by(_memory.c.created_pos))]
+        query = select(_memory.c.memory_id, _memory.c.created_pos, _memory.c.status)
+        found = self._rows(query.where(self._of(owner, _memory), _memory.c.created_pos <= as_of))
+        # What was a memory then and is none now has left its proposals.
+        opened = select(_decision.c.memory_id, func.min(_decision.c.position).label("created_pos"))
+        opened = opened.where(self._of(owner, _decision), _decision.c.position <= as_of)
+        opened = opened.where(_decision.c.memory_id.is_not(None)).group_by(_decision.c.memory_id)
+        first = {row["memory_id"]: row["created_pos"] for row in self._rows(opened)}
+        first |= {row["memory_id"]: row["created_pos"] for row in found}
+        erased = {row["memory_id"] for row in found if row["status"] == "erased"}
+        ids = [
+            memory_id
+            for memory_id in sorted(first, key=lambda one: (first[one], one))
+            if memory_id not in erased
+        ]
         rows = self._folded(owner, ids, as_of)
         return [
             Listed(rows[memory_id], rows[memory_id].statement)

@@ -139,6 +139,7 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _words("turn_id", nullable=True),
         _moment("said_at", nullable=True),
         _number("confirmations"),
+        _moment("confirmed_at", nullable=True),
         _number("hints"),
         _number("occasions"),
         _flag("pinned"),
