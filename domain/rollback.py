@@ -215,7 +215,7 @@ class _Planner:
 
     def _decide_anew(self) -> None:
         changed = self.now_struck ^ self.was_struck
-        first: Place = (min(self.line.order[key] for key in changed)[0], 0)
+        first: Place = (min(self._since(key) for key in changed), 0)
         tasks = self._touched_tasks(changed)
         self.topics = self._touched_topics(changed)
         self.touched = {stream for stream, _ in changed if stream in self.state.memories}
@@ -231,6 +231,24 @@ class _Planner:
             in_reach = event.context.task_id in tasks or event.target in self.touched
             if in_reach or _topics(event) & self.topics:
                 self._decide_one(entry, event)
+
+    def _since(self, key: Key) -> int:
+        """Position of the first candidate that may be decided otherwise because of the event."""
+        entry = self.streams[key[0]][key[1] - 1]
+        base = self.line.order[key][0]
+        if not self.line.is_derived(entry):
+            return base
+        causes = [self.streams[ref.stream][ref.version - 1] for ref in _causes(entry.event)]
+        return min([base, *(self._candidate_of(cause) for cause in causes)])
+
+    def _candidate_of(self, entry: RecordedEvent) -> int:
+        """Position of the proposal that led to an event, else its own."""
+        for earlier in reversed(self.streams[entry.stream_id][: entry.stream_version]):
+            if earlier.event.correlation_id != entry.event.correlation_id:
+                break
+            if isinstance(earlier.event, Proposed):
+                return self.line.order[key_of(earlier)][0]
+        return self.line.order[key_of(entry)][0]
 
     def _decide_one(self, entry: RecordedEvent, event: Proposed) -> None:
         effect = self._effect_of(entry) if event.outcome == "accepted" else None
@@ -411,9 +429,13 @@ class _Planner:
             event = entry.event
             if not isinstance(event, Superseded) or key_of(entry) in self.now_struck:
                 continue
-            if not self.line.is_derived(entry) or self._called_for(entry, event):
-                continue
-            self._name({key_of(entry)})
+            looked_at = self.line.is_derived(entry) and self._in_topics(entry.stream_id)
+            if looked_at and not self._called_for(entry, event):
+                self._name({key_of(entry)})
+
+    def _in_topics(self, memory_id: str) -> bool:
+        said = [version.statement for version in self.state.memories[memory_id].versions]
+        return any((statement.subject, statement.attribute) in self.topics for statement in said)
 
     def _called_for(self, entry: RecordedEvent, event: Superseded) -> bool:
         causes = [(ref.stream, ref.version) for ref in event.caused_by]
@@ -424,7 +446,9 @@ class _Planner:
             entry.stream_id, (*entries, undoing(entry.stream_id, entries, (entry.stream_version,)))
         )
         successor = self.after.memories.get(event.successor)
-        if without.current is None or successor is None or successor.current is None:
+        if without.current is None:
+            return False
+        if successor is None or successor.current is None:
             return True
         if self._slot(without) == self._slot(successor):
             return True

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from memstrata import Selector
+from memstrata.domain.candidate import TimeFrame
 from memstrata.domain.errors import BatchStateError, ConflictError
 
 from .scripted import OWNER, Stage, city, day, habit, standing, taste
@@ -274,3 +275,158 @@ class TestPlans:
 
         assert cities.active() == ["用户住在Shanghai"]
         cities.check()
+
+
+def told(**more: object) -> dict[str, object]:
+    """A change of a many-valued attribute that is said as a change."""
+    return {"intent": "change", **more}
+
+
+class TestWhatComesLaterHasTheLastWord:
+    def test_what_is_decided_anew_does_not_displace_what_was_said_after_it(self) -> None:
+        stage = Stage()
+        stage.says("first", city("Leeds"), session="bad")
+        stage.says("guess", city("Turin", source="repeated_behaviour"), session="s1")
+        stage.says("later", city("Osaka"), session="s2")
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户住在Osaka"]
+        undo(stage, batch)
+        assert stage.active() == ["用户住在Osaka"]
+        stage.check()
+
+    def test_words_that_took_something_back_take_back_nothing_else(self) -> None:
+        stage = Stage()
+        stage.says("rice", taste("rice"), session="s1")
+        stage.says("noodles", taste("noodles", **told(former_value="rice")), session="bad")
+        drop = {"kind": "retraction", "attribute": "taste", "value": "noodles", "intent": "retract"}
+        stage.says("drop", {**drop, "content": "no noodles"}, session="s2")
+        assert stage.active() == []
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户喜欢rice"]
+        undo(stage, batch)
+        assert stage.active() == []
+        stage.check()
+
+    def test_a_process_that_moved_twice_stays_moved(self) -> None:
+        stage = Stage()
+        offer = {"kind": "state", "attribute": "job_search_status", "value": "offer", "content": "an offer"}
+        for session in ("bad", "good"):
+            stage.says(session, {**offer, "importance": 4, "final": True}, session=session)
+
+        roll_back(stage, session="bad")
+
+        state = stage.memory._states.load(stage.memory._owner(OWNER))
+        assert state.ledger.processes["job_search"].stage == "offer"
+        stage.check()
+
+
+class TestOneSlotOneMemory:
+    def test_a_value_that_comes_back_gives_way_to_the_memory_that_says_it_since(self) -> None:
+        stage = Stage()
+        stage.says("noodles", taste("noodles"), session="s1")
+        stage.says("rice", taste("rice", **told(former_value="noodles")), session="bad")
+        stage.says("noodles again", taste("noodles"), session="s2")
+        assert stage.active() == ["用户喜欢rice", "用户喜欢noodles"]
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户喜欢noodles"]
+        undo(stage, batch)
+        assert stage.active() == ["用户喜欢rice", "用户喜欢noodles"]
+        stage.check()
+
+    def test_it_stands_alone_once_the_other_is_withdrawn(self) -> None:
+        stage = Stage()
+        stage.says("noodles", taste("noodles"), session="s1")
+        stage.says("rice", taste("rice", **told(former_value="noodles")), session="bad")
+        stage.says("noodles again", taste("noodles"), session="s2")
+        roll_back(stage, session="bad")
+
+        roll_back(stage, session="s2")
+
+        assert stage.active() == ["用户喜欢noodles"]
+        stage.check()
+
+
+class TestWhatFellWithItsGround:
+    def test_what_was_said_in_words_of_its_own_is_let_in_for_itself(self) -> None:
+        stage = Stage()
+        stage.says("rice", taste("rice"), session="bad")
+        only = taste("rice", exclusive=True, content="用户只喜欢rice")
+        stage.says("only rice", only, session="good")
+        assert stage.active() == ["用户只喜欢rice"]
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户只喜欢rice"]
+        undo(stage, batch)
+        assert [v.in_force for v in stage.memory.history(OWNER, stage.id_of("用户喜欢rice"))[:2]] == [
+            True,
+            True,
+        ]
+        stage.check()
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    def test_an_end_goes_while_its_cause_is_gone_by_either_of_two_rollbacks(
+        self, reports: Stage, order: tuple[int, int]
+    ) -> None:
+        batches = roll_back(reports, extractor="x1"), roll_back(reports, session="s2")
+        blockers = reports.id_of(BLOCKERS)
+
+        undo(reports, batches[order[0]])
+        assert reports.active() == [RISKS]
+        assert reports.memory.memory(OWNER, blockers).successor == reports.id_of(RISKS)
+        undo(reports, batches[order[1]])
+
+        assert reports.memory.memory(OWNER, blockers).successor == reports.id_of(RESULTS)
+        reports.check()
+
+    @pytest.mark.parametrize("order", [(0, 1), (1, 0)])
+    def test_a_habit_stands_again_once_both_of_its_sightings_are_back(self, order: tuple[int, int]) -> None:
+        stage = Stage()
+        turns = [
+            stage.says(f"sighting {n}", habit("short reports", "writing"), session="s", task_id=f"task-{n}")
+            for n in range(3)
+        ]
+        batches = roll_back(stage, turn=turns[0]), roll_back(stage, turn=turns[1])
+
+        undo(stage, batches[order[0]])
+        assert stage.active() == []
+        undo(stage, batches[order[1]])
+
+        memory_id = stage.id_of("short reports")
+        assert [v.in_force for v in stage.memory.history(OWNER, memory_id)][:1] == [True]
+        assert stage.memory.held(OWNER) == []
+        stage.check()
+
+    def test_what_an_undo_let_in_goes_when_its_reason_comes_back(self, cities: Stage) -> None:
+        cities.says("guess", city("Turin", source="repeated_behaviour"), session="s4")
+        before = cities.memory.memory(OWNER, cities.id_of("用户住在Suzhou"))
+        batches = [roll_back(cities, session="s1"), roll_back(cities, since=day(10, 1), until=day(10, 4))]
+        assert cities.active() == ["用户住在Turin"]
+
+        undo(cities, batches[0])
+        assert cities.active() == ["用户住在Turin"]
+        undo(cities, batches[1])
+
+        after = cities.memory.memory(OWNER, before.memory_id)
+        assert (after.content, after.chain_version) == (before.content, before.chain_version)
+        assert [v.in_force for v in cities.memory.history(OWNER, before.memory_id)][:3] == [True] * 3
+        cities.check()
+
+
+class TestDatedStatements:
+    def test_one_whose_date_is_past_does_not_keep_a_new_one_out(self) -> None:
+        stage = Stage(start=day(10, 1))
+        until = TimeFrame(end=day(10, 2), words="until tomorrow")
+        stage.says("for now", city("Leeds", time=until), session="s1")
+        stage.clock.time = day(10, 5)
+
+        stage.says("since", city("Turin", source="repeated_behaviour"), session="s2")
+
+        assert stage.active() == ["用户住在Turin"]
+        stage.check()
