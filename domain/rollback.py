@@ -306,14 +306,16 @@ class _Planner:
         self._name({key for redo in redos if redo not in good for key in self._written_by(redo)})
         if good and decision.outcome == "accepted":
             self._end_again(entry, self._effect_of(good[0]), decision)
-        elif wanted and not good:
+        elif wanted and not good and not self._lifted(entry, decision):
             self._redo(entry, event, decision)
 
     def _redo(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
         fitted = self._fitted(decision, self.line.order[key_of(entry)])
-        if fitted is not None:
-            self._add(entry, Redo(entry, event, fitted), Redo(entry, event, decision))
-            self.topics |= _topics(event)
+        if fitted is None:  # it stood for a while, and whatever was said meanwhile met it
+            self.walk.add(self._drafted(entry, Redo(entry, event, decision)))
+            return
+        self._add(entry, Redo(entry, event, fitted), Redo(entry, event, decision))
+        self.topics |= _topics(event)
 
     def _demote(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
         effect = self._effect_of(entry)
@@ -553,20 +555,35 @@ class _Planner:
                 standing.append(redo)
         return standing
 
+    def _lifted(self, entry: RecordedEvent, decision: Decision) -> bool:
+        """Let stand again what decided the same before and fell only with its ground; False: nothing did."""
+        for redo in self.redos.get(key_of(entry), []):
+            if not _same(redo.event, decision):
+                continue
+            struck = [e for e in self._family(redo) if key_of(e) in self.now_struck]
+            strikes = [strike for e in struck if (strike := self._strike_alone_on(e)) is not None]
+            if struck and len(strikes) == len(struck):
+                self._name({key_of(strike) for strike in strikes})
+                return True
+        return False
+
     def _decided_anew(self, entry: RecordedEvent) -> set[Key]:
         return {key for redo in self._standing_redos(entry) for key in self._written_by(redo)}
 
     def _written_by(self, redo: RecordedEvent) -> set[Key]:
         """The events in force that a proposal decided anew led to, and itself."""
+        return {key_of(e) for e in self._family(redo)} - self.now_struck
+
+    def _family(self, redo: RecordedEvent) -> list[RecordedEvent]:
+        """A proposal decided anew and what was written with it, but for what that caused in turn."""
         assert isinstance(redo.event, Proposed)
         grounds = set(redo.event.caused_by) | {redo.ref}
-        return {
-            key_of(e)
+        return [
+            e
             for e in self.dependants
             if e.event.correlation_id == redo.event.correlation_id
             and (e is redo or grounds & set(_causes(e.event)))
-            and key_of(e) not in self.now_struck
-        }
+        ]
 
     def _strike_alone_on(self, effect: RecordedEvent) -> RecordedEvent | None:
         """The strike of an earlier undo by which alone the event is undone; None when there is more."""
