@@ -121,8 +121,12 @@ def is_correction(candidate: Candidate) -> bool:
 
 
 def is_contrast(candidate: Candidate) -> bool:
-    """Whether it says only what is otherwise ("not A but B"): it is about something remembered, or nothing."""
-    return candidate.kind == "fact" and candidate.attribute == CONTRAST and candidate.intent in ("change", "correct")
+    """Whether it says only what is otherwise ("not A but B"), about something that is remembered."""
+    return (
+        candidate.kind == "fact"
+        and candidate.attribute == CONTRAST
+        and candidate.intent in ("change", "correct")
+    )
 
 
 def is_dated(candidate: Candidate) -> bool:

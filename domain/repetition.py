@@ -5,6 +5,7 @@ from __future__ import annotations
 from .case import Case
 from .decision import CreateMemory, Decision
 from .memory import Memory
+from .scope import Scope
 from .slot import fold_value
 from .statement import Statement
 from .turn import TurnContext
@@ -15,7 +16,7 @@ def hint(case: Case) -> Decision | None:
     """Hold an inference until it was seen on enough occasions, then let it become a memory."""
     if not is_hint(case):
         return None
-    standing = case.related("same", "paraphrase")
+    standing = _said_for_good(case)
     memory = _home(case)
     if memory is not None and case.stands(memory):
         standing = memory
@@ -31,6 +32,17 @@ def hint(case: Case) -> Decision | None:
     if len(seen) + 1 < case.policy.rules.repetition.threshold:
         return case.hold("weak_inference", "hint.counted", memory.memory_id)
     return _promote(case, memory)
+
+
+def _said_for_good(case: Case) -> Memory | None:
+    """A memory that says the same and outlasts the task; what was asked of one task is no habit yet."""
+    for relation in case.relations:
+        memory = case.state.memories.get(relation.memory_id)
+        if relation.kind not in ("same", "paraphrase") or memory is None or memory.current is None:
+            continue
+        if case.stands(memory) and memory.current.statement.scope.kind != "current_task":
+            return memory
+    return None
 
 
 def is_hint(case: Case) -> bool:
@@ -66,30 +78,47 @@ def _open_hints(memory: Memory) -> list[tuple[EventRef, TurnContext, Statement]]
 
 
 def _home(case: Case) -> Memory | None:
-    """The memory that counts this hint: the slot's, else one with the same key in another family.
+    """The memory that counts this hint: the slot's, else one that counts the same key.
 
-    The second only where the words name no family, since the name of a task is a mere guess at it.
+    One of another family only where the family is a guess on either side: where the words name none now,
+    or where it was held under the name of a task that belongs to no known family.
     """
-    if case.occupant is not None or case.candidate.family is not None:
+    if case.occupant is not None:
         return case.occupant
     key = fold_value(case.statement.value or case.statement.content)
     for memory in case.state.held():
         said = memory.hints[-1][1].statement
         if said is None or said.attribute != case.statement.attribute or said.scope.kind != "family":
             continue
-        if fold_value(said.value or said.content) == key:
+        if fold_value(said.value or said.content) == key and _may_be_of_one_family(case, memory):
             return memory
     return None
 
 
+def _may_be_of_one_family(case: Case, memory: Memory) -> bool:
+    held = _open_hints(memory)
+    return (
+        case.candidate.family is None
+        or any(said.scope == case.statement.scope for _, _, said in held)
+        or all(_is_guessed(context, said.scope) for _, context, said in held)
+    )
+
+
+def _is_guessed(context: TurnContext, scope: Scope) -> bool:
+    """Whether the family is only the name of the task."""
+    return context.task is not None and scope.anchor == fold_value(context.task)
+
+
 def _promote(case: Case, memory: Memory) -> Decision:
-    """Open the held memory, in the scope in which it was held."""
-    _, _, held = _open_hints(memory)[-1]
+    """Open the held memory, in the scope in which it was held: a family's, where one was ever known."""
+    held = [(context, said.scope) for _, context, said in _open_hints(memory)]
+    held.append((case.context, case.statement.scope))
+    known = [scope for context, scope in held if not _is_guessed(context, scope)]
     rules = case.policy.rules.confidence
     said = case.statement
     statement = said.model_copy(
         update={
-            "scope": held.scope,
+            "scope": known[0] if known else held[0][1],
             "confidence": max(said.confidence, rules.by_source["repeated_behaviour"]),
             "provenance": said.provenance.model_copy(update={"source": "repeated_behaviour"}),
         }

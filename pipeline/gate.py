@@ -21,7 +21,11 @@ from .segment import Segmented, plays_on, segment
 from .signals import find_signals
 from .text import fold_for_comparison, language_of, normalise
 
-_LASTING = frozenset({"lasting", "everything", "remember", "retraction", "correction", "change"})
+_LASTING = frozenset(
+    {"lasting", "everything", "remember", "retraction", "correction", "change", "repetition", "limiting"}
+)
+_SHORTEST_WISH = 3
+"""Code points from which a remark about a task in hand may be a wish ("no tables")."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +97,8 @@ def fast_reject(prepared: Prepared) -> Judgement | None:
         return _rejected("gate.acknowledgement", "small_talk", text)
     words = gate_words()
     short = len(text) < 2 * words.too_short and len(_without_emoji(text.strip())) < words.too_short
+    if prepared.context.task_id and len(_without_emoji(text.strip())) >= _SHORTEST_WISH:
+        short = False
     if short and not words.signal.search(parts.norm.text) and not _signals(parts.norm.text):
         return _rejected("gate.too_short", "small_talk", text)
     return None

@@ -622,7 +622,7 @@ def hint(found: Found) -> Changes | None:
     if len(value) < 2 or re.search(r"你|我|什么|一下|这|那|吗|今天|明天|周[一二三四五六日]", value):
         return None
     family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
-    label = _FAMILY_LABELS.get(family or "", "同类")
+    label = FAMILY_LABELS.get(family or "", "同类")
     return {
         "value": value,
         "hint_key": fold_for_comparison(value),
@@ -630,7 +630,7 @@ def hint(found: Found) -> Changes | None:
     }
 
 
-_FAMILY_LABELS = {
+FAMILY_LABELS = {
     "writing": "写作", "coding": "编程", "booking": "预订", "travel": "行程", "job_search": "求职",
     "translation": "翻译", "study": "学习", "cooking": "做饭",
 }  # fmt: skip
@@ -677,7 +677,7 @@ def hint_limit(found: Found) -> Changes:
     """A length is its own key, whichever words set it."""
     value = found.plain("value").replace(" ", "")
     family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
-    label = _FAMILY_LABELS.get(family or "", "同类")
+    label = FAMILY_LABELS.get(family or "", "同类")
     return {
         "value": value,
         "hint_key": fold_for_comparison(value),

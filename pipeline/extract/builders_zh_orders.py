@@ -3,12 +3,20 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
 from typing import TYPE_CHECKING
 
-from .builders import Changes, builder, without_lead
+from ..signals import families_in, kinds_of
+from ..text import fold_for_comparison
+from .builders import FAMILY_LABELS, Changes, builder, without_lead
 
 if TYPE_CHECKING:
     from .engine import Found
+
+_PIPELINE = __package__.rpartition(".")[0]
 
 _LEAD = re.compile(r"^(?:关于|有关|对于|至于|对了|还有|另外|其实|那个|嗯|请|以后|今后|往后|你|我们?的?|我家里?的?|咱家?的?)+")
 _NO_TOPIC = re.compile(
@@ -116,3 +124,72 @@ def part_words(found: Found) -> Changes | None:
         return None
     said = without_lead(found.words("value"))
     return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None
+
+
+@dataclass(frozen=True, slots=True)
+class _Wishes:
+    """Groups of wishes that come to the same thing, and what is taken off any other wish."""
+
+    groups: tuple[tuple[str, str, re.Pattern[str]], ...]
+    strip: re.Pattern[str]
+    no_wish: re.Pattern[str]
+
+
+@cache
+def _wishes() -> _Wishes:
+    raw = tomllib.loads(resources.files(_PIPELINE).joinpath("lexicon/hints.toml").read_text("utf-8"))
+    return _Wishes(
+        tuple((one["key"], one["label"], re.compile("|".join(one["patterns"]))) for one in raw["wish"]),
+        re.compile("|".join(f"(?:{pattern})" for pattern in raw["strip"]["patterns"])),
+        re.compile("|".join(raw["no_wish"]["patterns"])),
+    )
+
+
+_DENIED = re.compile(r"(?:别|不要|不用|不许|不能|少)[^,]{0,3}$")
+_LONGEST_CLAUSE, _LONGEST_WISH = 18, 8
+
+
+def _keyed(words: str) -> tuple[str, str] | None:
+    """What is counted and how it is told: the group of the wish, else what it is about; None for none."""
+    wishes = _wishes()
+    for key, label, pattern in wishes.groups:
+        match = pattern.search(words)
+        if match is not None:
+            denied = "别忘" not in words and _DENIED.search(words[: match.start()]) is not None
+            return (f"no {key}", f"不要{label}") if denied else (key, label)
+    return _core(words) if len(words) <= _LONGEST_CLAUSE else None
+
+
+def _core(words: str) -> tuple[str, str] | None:
+    """What a wish is about, without the task's own words and what merely carries the wish."""
+    wishes = _wishes()
+    denied = re.search(r"别(?!忘)|不要|不用|不许", words)
+    bare = words[denied.end() :] if denied else words
+    for _, start, end in sorted(families_in(bare), key=lambda one: one[1] - one[2]):
+        bare = bare[:start] + "," * (end - start) + bare[end:]
+    if wishes.no_wish.search(bare.strip(", ")):
+        return None
+    bare = wishes.strip.sub("", bare).strip()
+    if not 2 <= len(bare) <= _LONGEST_WISH or wishes.no_wish.search(bare):
+        return None
+    return (f"no {bare}", f"不要{bare}") if denied else (fold_for_comparison(bare), bare)
+
+
+_TELLS = re.compile(r"^(?:我(?!要|想要|这|喜欢)|他|她|谢|好的|你)|[吗呢]$|谢谢|不错|很好|挺好|没问题")
+
+
+@builder
+def wish(found: Found) -> Changes | None:
+    """What is wished for in one task, under a key that other wordings of the wish share."""
+    words = found.norm("wish")
+    if _TELLS.search(words):
+        return None
+    keyed = _keyed(found.norm("value") or words)
+    if keyed is None:
+        return None
+    key, told = keyed
+    if key.startswith("length.") and "limiting" in kinds_of(found.seen):
+        return None  # how long this one is to be says nothing of others
+    family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
+    label = FAMILY_LABELS.get(family or "", "同类")
+    return {"value": key, "hint_key": key, "content": f"用户在{label}任务中可能偏好：{told}"}

@@ -289,7 +289,11 @@ def _candidate(found: Found, changes: Mapping[str, Any]) -> Candidate | None:
     return Candidate(**draft)
 
 
-_NOT_SO = re.compile(r"\A[,，\s]*(?:而|并)?(?:不是|并非|not )(?P<former>[^,，。.!！?？;；]{1,16})")
+_NOT_SO = re.compile(
+    r"\A[,，\s]*(?:(?:而|并|可|根本)?(?:不是|并非|不叫|不姓|不住|不在|not )"
+    r"|(?:你|之前|上次|怎么|给|可能|是不是|又|都|老)*[记写说听看搞弄存]成(?:了|是)?)"
+    r"(?P<former>[^,，。.!！?？;；]{1,16})"
+)
 
 
 def _put_right(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:

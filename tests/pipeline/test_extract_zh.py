@@ -82,8 +82,27 @@ def test_one_sentence_may_hold_a_constraint_and_hint_at_a_habit() -> None:
 
 def test_wordings_of_one_wish_share_a_key() -> None:
     texts = ("周报太长了，压到只剩关键事项", "这份周报也只留关键事项", "老样子，周报只写关键事项")
-    keys = {c.hint_key for text in texts for c in _found(text, task="写周报") if c.kind == "hint"}
-    assert len(keys) == 1
+    keys = [{c.hint_key for c in _found(text, task="写周报") if c.kind == "hint"} for text in texts]
+    assert set.intersection(*keys) == {"关键事项"}
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("语气改口语一点", "别那么书面", "老样子，大白话就行"),
+        ("太长了，压一压", "再短点", "照旧，精简些"),
+        ("附上流程图", "流程图也要带上", "还是加个流程图"),
+        ("别忘了单测", "补个单元测试", "测试也写上"),
+    ],
+)
+def test_paraphrases_of_one_wish_share_a_key(texts: tuple[str, ...]) -> None:
+    keys = [{c.hint_key for c in _found(text, task="写周报") if c.kind == "hint"} for text in texts]
+    assert set.intersection(*keys)
+
+
+def test_a_wish_and_its_denial_are_counted_apart() -> None:
+    keys = [{c.hint_key for c in _found(text, task="写周报")} for text in ("多来点表情", "别放表情")]
+    assert not set.intersection(*keys)
 
 
 def test_a_family_of_tasks_is_named_by_the_words_or_by_the_task() -> None:
