@@ -11,12 +11,11 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from types import TracebackType
-from typing import Literal, Self
+from typing import TYPE_CHECKING, Literal, Self
 
 from .adapters.storage import SqlEventStore, UuidSevenIds, VerifyReport, open_store
 from .adapters.storage.dump import cells
 from .adapters.storage.views import RebuildReport, SqlViews, ViewProjector, rebuild
-from .application.evaluation import Evaluation, evaluate_files
 from .domain.candidate import Candidate
 from .domain.errors import InvalidInputError, NotFoundError
 from .domain.policy import Policy
@@ -27,12 +26,13 @@ from .domain.turn import Turn, TurnContext
 from .domain.upcasting import check_upcasters
 from .pipeline.controller import Gate
 from .pipeline.data import policy_document
-from .pipeline.extract import RuleExtractor
 from .pipeline.first_person import in_first_person
-from .pipeline.relate import WordRelations
 from .pipeline.text import tokens
 from .projections.memories import Shaping
 from .service import MemoryService, Parts
+
+if TYPE_CHECKING:  # loaded where it is used: most commands need neither the rules nor the evaluation
+    from .application.evaluation import Evaluation
 
 
 class SystemClock:
@@ -98,7 +98,7 @@ class Memstrata(MemoryService):
             views=views,
             policy=policy,
             policy_of=_policy_of(store, policy),
-            gate=gate or offline_gate(),
+            build_gate=offline_gate if gate is None else lambda: gate,
             clock=clock,
             ids=UuidSevenIds(clock),
             value_of=value_of,
@@ -166,8 +166,10 @@ def load_policy(path: str | None = None) -> Policy:
 
 def offline_gate() -> Gate:
     """The gate without any model: rules propose and judge."""
+    from .pipeline.extract import RuleExtractor
     from .pipeline.gate import fast_reject
     from .pipeline.judge import KeywordFallbackJudge, RuleJudge, normalise_judgement
+    from .pipeline.relate import WordRelations
 
     return Gate(
         fast_reject=fast_reject,
@@ -197,6 +199,7 @@ def evaluate(
     Raises:
         InvalidInputError: a file is malformed; names file, line and field.
     """
+    from .application.evaluation import evaluate_files
 
     @contextmanager
     def open_store(clock: Clock) -> Iterator[_Searchable]:
@@ -223,6 +226,8 @@ def value_of(content: str, attribute: str) -> str | None:
 
     The sentence may speak of the user in the first or the third person.
     """
+    from .pipeline.extract import RuleExtractor
+
     moment = datetime(2000, 1, 1, tzinfo=UTC)
     context = TurnContext(turn_id="0" * 32, session="person", said_at=moment, zone="UTC")
     text = in_first_person(content)

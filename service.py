@@ -6,7 +6,7 @@ Every call names the owner, as an `Owner` or as `TENANT/USER`; without one it fa
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -46,7 +46,7 @@ class Parts:
     views: Views
     policy: Policy
     policy_of: PolicyOf
-    gate: Gate
+    build_gate: Callable[[], Gate]
     clock: Clock
     ids: IdSource
     value_of: ValueOf
@@ -59,7 +59,7 @@ class MemoryService:
         self._store, self._views, self._clock = parts.store, parts.views, parts.clock
         self._states = OwnerStates(parts.store, parts.policy.registry)
         writer = Writer(parts.store, self._states, parts.ids)
-        judging = Judging(parts.gate, parts.policy)
+        judging = Judging(parts.build_gate, parts.policy)
         self._undo = Undo(parts.store, self._states, writer, judging, parts.policy_of, parts.clock)
         self._people = People(writer, parts.clock, parts.policy.fingerprint, parts.value_of)
         self._importing = Importing(writer, parts.clock, parts.policy, parts.value_of)

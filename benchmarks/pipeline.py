@@ -110,7 +110,7 @@ def seconds(action: Callable[[], object]) -> float:
 
 
 def measure(data: Mapping[str, Histories], rounds: int, folder: Path) -> list[Figure]:
-    judging = Judging(offline_gate(), load_policy())
+    judging = Judging(offline_gate, load_policy())
     taken: dict[tuple[str, str], list[float]] = {}
     for turn in range(rounds + 1):
         for name, histories in data.items():

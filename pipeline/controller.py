@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from ..domain.candidate import Candidate, Signal
 from ..domain.decide import GateRefusal, decide
@@ -138,12 +139,20 @@ class Decided:
 
 @dataclass
 class Judging:
-    """Decides analysed turns on a draft under one policy, and recorded candidates under theirs."""
+    """Decides analysed turns on a draft under one policy, and recorded candidates under theirs.
 
-    gate: Gate
+    The gate is built when it is first needed: most commands only read.
+    """
+
+    build_gate: Callable[[], Gate]
     policy: Policy
     retain_text: bool = True
     _relations: dict[str, RelationFinder] = field(default_factory=dict, repr=False)
+
+    @cached_property
+    def gate(self) -> Gate:
+        """The stations of the gate."""
+        return self.build_gate()
 
     def decide_turn(self, draft: Draft, analysis: Analysis, header: Header, digest: str) -> list[Decided]:
         """Write the judgement, the proposals and what follows from them onto the draft."""
