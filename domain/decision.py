@@ -102,6 +102,8 @@ class Relation:
     memory_id: str
     score: float
     """0..1, how sure the relation is; ties are broken by the later memory."""
+    wording: tuple[str, str | None] | None = None
+    """For `named`: content and value of the memory with the candidate's contrast carried into them."""
 
 
 class RelationFinder(Protocol):

@@ -9,7 +9,7 @@ from .case import Case, compare
 from .decision import Command, CreateMemory, Decision, SupersedeMemory, UpdateMemory
 from .expiry import NEVER, End
 from .finding import slot_value, target_of
-from .frame import is_correction, is_instruction
+from .frame import is_contrast, is_correction, is_instruction
 from .history import Version
 from .memory import Memory
 from .scope import GLOBAL, Scope
@@ -24,6 +24,8 @@ def settle(case: Case) -> Decision:
     if target is not None:
         memory, version = target
         return _about(case, memory, version)
+    if is_contrast(case.candidate):
+        return case.skip("nothing_to_change", "relation.nothing_to_change")
     if _is_past(case):
         return _past_alone(case)
     return _add_to_named(case) or _known_wider(case) or _widen(case) or _create(case)
@@ -48,10 +50,30 @@ def _about(case: Case, memory: Memory, version: Version) -> Decision:
 
 
 def _in_words_of(case: Case, now: Statement) -> Statement:
-    """The candidate's statement as a version of that memory: its subject, attribute and scope."""
-    return case.statement.model_copy(
-        update={"subject": now.subject, "attribute": now.attribute, "scope": now.scope}
-    )
+    """The candidate's statement as a version of that memory: its subject, attribute and scope.
+
+    A mere contrast is carried into the memory's own words, and leaves the rest of it as it is.
+    """
+    place = {"subject": now.subject, "attribute": now.attribute, "scope": now.scope}
+    if not is_contrast(case.candidate):
+        return case.statement.model_copy(update=place)
+    content, value = _carried(case, now)
+    kept = {
+        "type": now.type,
+        "polarity": now.polarity,
+        "importance": now.importance,
+        "exclusive": now.exclusive,
+    }
+    return case.statement.model_copy(update={**place, **kept, "content": content, "value": value})
+
+
+def _carried(case: Case, now: Statement) -> tuple[str, str | None]:
+    for relation in case.relations:
+        memory = case.state.memories.get(relation.memory_id)
+        current = memory.current if memory is not None else None
+        if relation.wording is not None and current is not None and current.statement == now:
+            return relation.wording
+    return case.statement.content, case.statement.value
 
 
 def _relation(case: Case, memory: Memory) -> str | None:

@@ -12,12 +12,13 @@ from functools import lru_cache
 
 from ..domain.candidate import Candidate
 from ..domain.decision import Relation
-from ..domain.frame import is_change, is_correction, is_instruction, is_lasting
+from ..domain.frame import is_change, is_contrast, is_correction, is_instruction, is_lasting
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
 from ..domain.slot import fold_value
 from ..domain.statement import Statement
 from ..domain.turn import TurnContext
+from .carrying import carried, in_place_of_value
 from .keywords import NO_WORDS, KeyWordReader, says
 from .likeness import Kept, Said, against, relate
 from .text import normalise
@@ -49,14 +50,54 @@ class WordRelations:
         found: list[tuple[float, int, Relation]] = []
         for order, (memory_id, now) in enumerate(_standing(statement.subject, context, state)):
             kept = self._kept(now.attribute, now.type, now.content, now.value, now.polarity)
+            if is_contrast(candidate):
+                found += self._contrasted(candidate, now, kept, memory_id, order)
+                continue
             relation = (
                 against(said, kept, now.scope) if said.passing else relate(said, kept, now.scope, self._rules)
             )
+            if self._holds_former(candidate, said, now, kept):
+                relation = ("named", 0.95)
             if relation is not None:
                 kind, score = relation
                 score = round(min(score, 1.0), 4)
                 found.append((-score, -order, Relation(kind, memory_id, score)))
         return [relation for *_, relation in sorted(found, key=lambda entry: entry[:2])]
+
+    def _holds_former(self, candidate: Candidate, said: Said, now: Statement, kept: Kept) -> bool:
+        """Whether a memory on the same matter, or on none in particular, holds what is so no longer."""
+        former = candidate.former_value
+        if not former or not (is_change(candidate) or is_correction(candidate)) or not said.asserts:
+            return False
+        on_it = kept.loose or kept.attribute == said.attribute
+        return on_it and carried(former, candidate.value or "", now.content, now.value) is not None
+
+    def _contrasted(
+        self, candidate: Candidate, now: Statement, kept: Kept, memory_id: str, order: int
+    ) -> list[tuple[float, int, Relation]]:
+        """The memory as the one that a contrast is about: it holds what was so, or is on the matter named."""
+        former, new, matter = candidate.former_value, candidate.value, candidate.target_words
+        if new is None:
+            return []
+        if former:
+            wording = carried(former, new, now.content, now.value)
+            score = 0.9 + 0.1 * min(len(former) / max(len(now.content), 1), 1.0)
+        else:
+            named = bool(matter) and not kept.instructs and self._is_on(matter or "", kept, now.content)
+            wording = (
+                in_place_of_value(new, now.content, now.value) or (candidate.content, new) if named else None
+            )
+            score = 0.8
+        if wording is None or wording[0] == now.content:
+            return []
+        return [(-score, -order, Relation("named", memory_id, score, wording))]
+
+    def _is_on(self, matter: str, kept: Kept, content: str) -> bool:
+        """Whether a memory is on a matter, by a name of its attribute or by its own words."""
+        entry = self._registry.get(kept.attribute)
+        names = [alias for alias in (*entry.aliases, *entry.label.values()) if not alias.isascii()]
+        asked = normalise(matter).text
+        return any(name in asked for name in names) or asked in normalise(content).text
 
     def _said(self, candidate: Candidate, statement: Statement) -> Said:
         attribute = self._registry.canonical(statement.attribute)

@@ -82,8 +82,8 @@ def own_sentence(found: Found) -> Changes | None:
 @builder
 def free_words(found: Found) -> Changes | None:
     """As `own_sentence`, for an attribute that is told by its content alone."""
-    changes = own_sentence(found)
-    return None if changes is None else {**changes, "value": None}
+    said = _SPEAKER.sub("", found.original_match())
+    return None if len(said) < 2 else {"value": None, "content": f"用户{said}"}
 
 
 @builder
@@ -115,6 +115,10 @@ _NO_TOWN = re.compile(
 @builder
 def lives(found: Found) -> Changes | None:
     """A town, district or country; the drifter's word names the town by its first character."""
+    return _town(found)
+
+
+def _town(found: Found) -> Changes | None:
     value = found.plain("value")
     drifts = re.search(r"([北沪深杭港])漂", found.match.group())
     if not value and drifts:
@@ -130,7 +134,7 @@ def settled(found: Found) -> Changes | None:
     former = found.plain("former")
     if former and _NO_TOWN.search(former):
         return None
-    changes = lives(found)
+    changes = _town(found)
     return None if changes is None else {**changes, "former_value": former or None}
 
 
@@ -145,3 +149,45 @@ def measure(found: Found) -> Changes:
         "content": f"用户体重{value}",
         "intent": "change" if found.has("moved") else "assert",
     }
+
+
+_POINTER = re.compile(
+    r"^(?:这|那|你|我|他|她|它|谁|什么|怎么|哪|说|要|因为|所以|一回事|问题|意思|吧|的|真|没|有|不|很|太|不想|想|让|开玩笑|故意)"
+)
+_EDGES = re.compile(r"^(?:在|去|对|个|一个|[,\s])+|(?:过敏|[,\s的了哈啊呀])+$")
+
+
+@builder
+def contrast(found: Found) -> Changes | None:
+    """What was so and what is so; refused where either only points at something ("not this, that")."""
+    former, value = _EDGES.sub("", found.plain("former")), _EDGES.sub("", found.plain("value"))
+    if not former or not value or former == value or _POINTER.match(former) or _POINTER.match(value):
+        return None
+    return {
+        "value": value,
+        "former_value": former,
+        "content": found.rule.content.format(former=former, value=value),
+    }
+
+
+@builder
+def matter_changed(found: Found) -> Changes | None:
+    """A matter by its name and what it is now."""
+    matter, value = _EDGES.sub("", found.plain("target")), _EDGES.sub("", found.plain("value"))
+    if len(matter) < 2 or not value or _NO_THING.match(matter) or _POINTER.match(value):
+        return None
+    return {
+        "value": value,
+        "former_value": None,
+        "target_words": matter,
+        "content": found.rule.content.format(target=matter, value=value),
+    }
+
+
+_GOES_OVER = re.compile(r"^[,，\s]*(?:我)?(?:现在|已经|最近|开始|后来)*(?:改|转|换)")
+
+
+@builder
+def ended(found: Found) -> Changes | None:
+    """What is over; not where the words go on to say what has taken its place."""
+    return None if _GOES_OVER.match(found.text_behind()) else {}
