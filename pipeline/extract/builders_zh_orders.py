@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..signals import families_in, kinds_of
 from ..text import fold_for_comparison
-from .builders import FAMILY_LABELS, Changes, builder, without_lead
+from .builders import FAMILY_LABELS, Changes, builder, order_words, without_lead
 
 if TYPE_CHECKING:
     from .engine import Found
@@ -193,3 +193,16 @@ def wish(found: Found) -> Changes | None:
     family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
     label = FAMILY_LABELS.get(family or "", "同类")
     return {"value": key, "hint_key": key, "content": f"用户在{label}任务中可能偏好：{told}"}
+
+
+_COMPLAINS = re.compile(r"(?:好|真|太|很|超级?|特别|贼)(?:烦|累|难|痛苦|无聊|慢|困|头疼|麻烦|崩溃)|憋|犯困|头疼|头大|发愁|拖延|想哭|害怕|好奇|感觉|觉得(?!.{0,8}(?:别|不要|你))")
+_TELLS_THE_AGENT = re.compile(r"你|您|帮我|给我|别(?!人)|不要|请|记住|记得|必须|一律|一定|务必")
+
+
+@builder
+def standing_words(found: Found) -> Changes | list[Changes] | None:
+    """As `order_words`; a sigh about what comes again and again orders nothing."""
+    text = found.spoken.sentence.text
+    if _COMPLAINS.search(text) and not _TELLS_THE_AGENT.search(text):
+        return None
+    return order_words(found)

@@ -32,6 +32,12 @@ class Subject:
         return self.kind in ("household", "other")
 
 
+_NO_FAMILY = re.compile(r"(?:别|不要|不用|不必|无需)翻译")
+"""What is not to be done names no kind of task."""
+
+_PLAIN = re.compile(r"^(?:请|麻烦|千万|就|也|都)*(?:别(?!人)|不要|帮我|给我|记得)")
+"""How an order begins that needs no subject."""
+
 _ENDING = frozenset({"until", "before", "within"})
 
 USER = Subject("user")
@@ -52,6 +58,7 @@ class _Words:
     standing_answer: re.Pattern[str]
     artefact: re.Pattern[str]
     answerish: re.Pattern[str]
+    task_topic: re.Pattern[str]
 
 
 @cache
@@ -96,10 +103,31 @@ class Spoken:
         return _words().answer.search(self.sentence.text) is not None
 
     @cached_property
+    def directed(self) -> bool:
+        """Whether a clause of it tells the assistant, and not the user, to do something."""
+        acting = False
+        for clause in self.sentence.clauses:
+            text = _words().task_topic.sub(" ", clause.text)
+            acts = _words().user_acts.search(text) is not None
+            told = _words().assistant.search(text) is not None or self._marked(clause)
+            if orders(text) and not acts and (told or not acting):
+                return True
+            acting = acting or acts
+        return False
+
+    def _marked(self, clause: Clause) -> bool:
+        """Whether a word for what is to last, or a plain prohibition, stands in the clause."""
+        start, end = clause.start - self.sentence.start, clause.end - self.sentence.start
+        lasts = (one.entry.value == "order" or one.entry.kind == "everything" for one in self.seen)
+        return _PLAIN.search(clause.text) is not None or any(
+            good and start <= one.start < end for good, one in zip(lasts, self.seen, strict=True)
+        )
+
+    @cached_property
     def standing(self) -> bool:
         """Whether it tells the assistant what to do from now on or in every case."""
         strong = any(one.entry.value == "order" for one in self.seen) or "everything" in kinds_of(self.seen)
-        return strong and self.order and not self.user_acts
+        return strong and self.directed
 
     @cached_property
     def lasts(self) -> bool:
@@ -125,8 +153,8 @@ class Spoken:
     @cached_property
     def for_tasks(self) -> bool:
         """A standing order about tasks of one kind."""
-        acts = self.user_acts and "remember" not in kinds_of(self.seen)
-        if not self.order or acts or "everything" in kinds_of(self.seen):
+        told = self.directed or (self.order and "remember" in kinds_of(self.seen))
+        if not told or "everything" in kinds_of(self.seen):
             return False
         typed = _words().talks_task.search(self.sentence.text) is not None
         limited = "limiting" in kinds_of(self.seen)
@@ -149,7 +177,7 @@ class Spoken:
     @cached_property
     def family(self) -> tuple[str, int, int] | None:
         """The family of tasks that it names, and where in the sentence."""
-        return family_in(self.sentence.text)
+        return family_in(_NO_FAMILY.sub("　　", self.sentence.text))
 
     @cached_property
     def masked(self) -> bool:
