@@ -121,6 +121,8 @@ class _Planner:
         self.ended: set[tuple[str, Key]] = set()
         """Memories that what was decided anew ends, each with the event that ends it."""
         self.decided: set[Key] = set()
+        self.put_off: list[tuple[RecordedEvent, Proposed, Decision]] = []
+        """Candidates that would be let in, were it not for what came later."""
         self._after: OwnerState | None = None
 
     def plan(self, selector: Selector) -> Plan:
@@ -231,6 +233,10 @@ class _Planner:
             in_reach = event.context.task_id in tasks or event.target in self.touched
             if in_reach or _topics(event) & self.topics:
                 self._decide_one(entry, event)
+        for entry, event, decision in self.put_off:  # what stood in their way may be gone by now
+            fitted = self._fitted(decision, self.line.order[key_of(entry)])
+            if fitted is not None:
+                self._add(entry, Redo(entry, event, fitted))
 
     def _since(self, key: Key) -> int:
         """Position of the first candidate that may be decided otherwise because of the event."""
@@ -264,7 +270,10 @@ class _Planner:
             if decision.outcome == "accepted":
                 self._name({key_of(lift)} | self._decided_anew(entry))
         elif fell:
-            self._redecided(entry, event, decision, decision.outcome in ("accepted", "confirmed"))
+            again = _is_promotion(effect) and decision.outcome == "held"
+            if again:
+                decision = replace(decision, target=entry.stream_id)
+            self._redecided(entry, event, decision, again or decision.outcome in ("accepted", "confirmed"))
         elif event.outcome == "accepted":
             self._name(self._decided_anew(entry))
             if decision.outcome == "held" and _is_promotion(effect):
@@ -313,6 +322,7 @@ class _Planner:
         fitted = self._fitted(decision, self.line.order[key_of(entry)])
         if fitted is None:  # it stood for a while, and whatever was said meanwhile met it
             self.walk.add(self._drafted(entry, Redo(entry, event, decision)))
+            self.put_off.append((entry, event, decision))
             return
         self._add(entry, Redo(entry, event, fitted), Redo(entry, event, decision))
         self.topics |= _topics(event)

@@ -143,7 +143,7 @@ class World:
             return
         memory_id = known[which % len(known)]
         if verb == "correct":
-            self.memory.correct(OWNER, memory_id, content, actor="operator:mo")
+            self.memory.correct(OWNER, memory_id, f"{content} {self._steps}", actor="operator:mo")
         elif verb in ("pin", "unpin"):
             self.memory.pin(OWNER, memory_id, pinned=verb == "pin", actor="operator:mo")
         else:

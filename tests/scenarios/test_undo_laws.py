@@ -20,7 +20,7 @@ NIGHTLY = os.environ.get("MEMSTRATA_HYPOTHESIS") == "nightly"
 """Thousands of conversations instead of a handful."""
 
 few = settings(
-    max_examples=2_000 if NIGHTLY else 12,
+    max_examples=2_000 if NIGHTLY else 25,
     deadline=None,
     derandomize=not NIGHTLY,
     database=None,
