@@ -30,6 +30,8 @@ class Kept:
     negative: bool
     words: KeyWords
     cues: frozenset[str]
+    asked: frozenset[str] = frozenset()
+    """As in `Said`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +69,8 @@ def relate(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
 
     Words that point at the memory outweigh a mere likeness, but not one that makes both the same.
     """
-    if kept.words.terms.isdisjoint(said.terms) and not _tells_of(said, kept):
+    apart = kept.words.terms.isdisjoint(said.terms) and not _tells_of(said, kept)
+    if apart and not (said.points and _names_by_one_character(said.naming, kept.words)):
         return None
     found = compare(said, kept, scope, rules) if said.asserts else None
     if not said.points or (found is not None and found[0] in ("same", "paraphrase")):
@@ -93,6 +96,8 @@ def point(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
     share = said.naming.share_in(kept.words)
     if share >= rules.named:
         return "named", 0.8 * share + 0.2 * said.naming.likeness(kept.words)
+    if _names_by_one_character(said.naming, kept.words):
+        return "named", 0.6
     tells_of = _tells_of(said, kept)
     if tells_of and (said.single or not (said.asserts or said.naming.terms)):
         return "named", 0.7
@@ -101,6 +106,16 @@ def point(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
         return None
     likeness = said.words.likeness(kept.words)
     return ("named", likeness) if likeness >= rules.changed else None
+
+
+def _names_by_one_character(naming: KeyWords, words: KeyWords) -> bool:
+    """Whether lone Hanzi (狗) are all that names it, and the memory's words hold each of them."""
+    lone = [term for term in naming.terms if len(term) == 1 and is_han(term)]
+    return (
+        bool(lone)
+        and len(lone) == len(naming.terms)
+        and all(any(one in term for term in words.terms) for one in lone)
+    )
 
 
 def compare(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found:
@@ -181,6 +196,8 @@ def _repeats(said: Said, kept: Kept, rules: RelationRules, *, tells_how: bool) -
     """
     held = kept.words
     if not said.changes and len(said.words.terms) >= 2 and said.words.terms <= held.terms:
+        return True
+    if tells_how and said.words.aspects and said.asked == kept.asked and not said.changes:
         return True
     adds = bool(said.words.terms - held.terms) and bool(said.quoted.terms - held.terms)
     likeness = max(said.words.likeness(held), said.quoted.likeness(held))

@@ -398,7 +398,7 @@ def exam(found: Found) -> Changes:
 def abstains(found: Found) -> Changes | None:
     """What is not eaten or drunk; 了 behind it tells of a change."""
     value = re.sub(r"^(?:任何|什么|一点|过|太)+", "", found.plain("value"))
-    if not value or re.search(r"^(?:这|那|你|下|完|惯|到|起|得|了|亏|消|透|准|上)", value):
+    if not value or re.search(r"^(?:素$|斋$|药$|这|那|你|下|就|完|惯|到|起|得|了|亏|消|透|准|上)", value):
         return None
     never = "从来" if re.search(r"从来?(?=不)", found.clause.text) else ""
     ended = re.search(r"(?:不|戒)[^,]*了", found.match.group()) is not None

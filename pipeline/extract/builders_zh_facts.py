@@ -191,3 +191,31 @@ _GOES_OVER = re.compile(r"^[,，\s]*(?:我)?(?:现在|已经|最近|开始|后�
 def ended(found: Found) -> Changes | None:
     """What is over; not where the words go on to say what has taken its place."""
     return None if _GOES_OVER.match(found.text_behind()) else {}
+
+
+_TO_SEE_TO = re.compile(r"^(?:作业|题|饭|菜|活|家务|觉|课|班|会|电影|书|事|东西|外卖|车|药)$")
+
+
+@builder
+def does_no_more(found: Found) -> Changes | None:
+    """The deed with its object; refused for errands, and where the words go on to say what comes instead."""
+    verb, thing = found.norm("verb"), found.words("object")
+    if _GOES_OVER.match(found.text_behind()) or _NO_THING.match(thing) or _TO_SEE_TO.match(thing):
+        return None
+    named = thing if verb == "吃" else f"{verb}{thing}"
+    return {"value": None, "target_words": named, "content": f"用户不再{verb}{thing}"}
+
+
+@builder
+def denied(found: Found) -> Changes | None:
+    """What is denied; refused where the words go on to say what is so."""
+    return None if re.match(r"^[,，\s]*(?:我|而)?(?:其实|应该)?是", found.text_behind()) else {}
+
+
+@builder
+def parted(found: Found) -> list[Changes]:
+    """One retraction for each word by which a memory may call the partner."""
+    who = found.norm("who")
+    said = {"她": ("女朋友", "女友"), "他": ("男朋友", "男友"), "女朋友": ("女朋友",), "男朋友": ("男朋友",)}
+    names = (*said.get(who, ("女朋友", "男朋友")), "对象")
+    return [{"value": None, "target_words": name, "content": f"用户和{name}分手了"} for name in names]

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from ...domain.candidate import Candidate
+from ...domain.candidate import Candidate, SignalKind
 from .builders import Changes, builder
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ _TAKEN = (
 """What the candidate of the plain sentence lends to the one that was said otherwise."""
 
 _KINDS = ("fact", "preference", "state", "plan", "retraction")
-_REFUSED = ("question", "hypothetical", "third_party", "joke", "quoted", "no_memory")
+_REFUSED: tuple[SignalKind, ...] = ("question", "hypothetical", "third_party", "joke", "quoted", "no_memory")
 
 
 @builder
