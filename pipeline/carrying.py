@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from functools import lru_cache
 
+from .carrying_en import in_memory
 from .numerals import chinese_number
 from .quantity import canonical, find_quantities
 from .text import normalise
@@ -22,6 +23,11 @@ _NUMERAL_SOURCE = r"([0-9]+(?:\.[0-9]+)?|[零一二两三四五六七八九十�
 
 def carried(former: str, new: str, content: str, value: str | None) -> Wording | None:
     """The memory with `new` in the place of `former`; None when it does not hold `former`."""
+    if former.isascii() and content.isascii():
+        pair = in_memory(former, new, content, value)
+        if pair is None:
+            return None
+        former, new = pair
     span = found_in(former, content)
     of_value = found_in(former, value) if value else None
     if span is None and of_value is None:
@@ -66,7 +72,8 @@ def _pattern(words: str) -> re.Pattern[str]:
         re.escape(part).replace("号", "[号日]").replace("日", "[号日]") for part in _NUMERAL.split(plain)
     ]
     parts = [part.replace("[号[号日]]", "[号日]") for part in parts]
-    return re.compile(_NUMERAL_SOURCE.join(parts) or "(?!)")
+    shape = _NUMERAL_SOURCE.join(parts) or "(?!)"
+    return re.compile(rf"(?<![0-9a-z]){shape}(?![0-9a-z])" if plain.isascii() and plain.isalpha() else shape)
 
 
 def _numbers(text: str) -> list[float | None]:

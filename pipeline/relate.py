@@ -19,6 +19,7 @@ from ..domain.slot import fold_value
 from ..domain.statement import Statement
 from ..domain.turn import TurnContext
 from .carrying import carried, in_place_of_value
+from .carrying_en import has_number, shares_words
 from .keywords import NO_WORDS, KeyWordReader, says
 from .likeness import Kept, Said, against, relate
 from .text import normalise
@@ -51,6 +52,8 @@ class WordRelations:
         for order, (memory_id, now) in enumerate(_standing(statement.subject, context, state)):
             kept = self._kept(now.attribute, now.type, now.content, now.value, now.polarity)
             if is_contrast(candidate):
+                if now.provenance.turn_id == context.turn_id:
+                    continue  # what the same words have just said is not what they contrast with
                 found += self._contrasted(candidate, now, kept, memory_id, order)
                 continue
             relation = (
@@ -82,6 +85,11 @@ class WordRelations:
         if former:
             wording = carried(former, new, now.content, now.value)
             score = 0.9 + 0.1 * min(len(former) / max(len(now.content), 1), 1.0)
+            if former.isascii() and has_number(former):
+                quoted = " ".join(quote for item in candidate.evidence for quote in item.quotes)
+                on_it = shares_words(quoted, now.content)
+                score = score if on_it else 0.7
+                wording = wording if on_it or is_correction(candidate) else None
         else:
             named = bool(matter) and not kept.instructs and self._is_on(matter or "", kept, now.content)
             wording = (
@@ -154,6 +162,7 @@ class WordRelations:
             negative=polarity == "negative" or words.negated,
             words=words,
             cues=self._cues(content) if loose else frozenset(),
+            asked=words.terms - self._reach,
         )
 
     def _cues(self, content: str) -> frozenset[str]:

@@ -38,12 +38,20 @@ signal, which the policy refuses with its reason; quoted material yields none.
 
 from __future__ import annotations
 
-from . import builders_en, builders_en_orders, builders_zh_facts, builders_zh_orders, retelling
+from . import (
+    builders_en,
+    builders_en_contrast,
+    builders_en_orders,
+    builders_zh_facts,
+    builders_zh_orders,
+    retelling,
+)
 from .engine import RuleExtractor
 
 __all__ = [
     "RuleExtractor",
     "builders_en",
+    "builders_en_contrast",
     "builders_en_orders",
     "builders_zh_facts",
     "builders_zh_orders",
