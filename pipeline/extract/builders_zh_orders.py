@@ -206,3 +206,28 @@ def standing_words(found: Found) -> Changes | list[Changes] | None:
     if _COMPLAINS.search(text) and not _TELLS_THE_AGENT.search(text):
         return None
     return order_words(found)
+
+
+_WHEN_DONE = re.compile(r"拖|点(?:钟)?(?:才|就)|半夜|凌晨|周[一二三四五六日末]|早上|晚上|下午|没(?:写|做|订)|不(?:会|想|爱|敢|擅长|行)|完(?:过|了)|犯困|忘")
+
+
+@builder
+def own_way(found: Found) -> Changes | None:
+    """The user's words; when or how badly the user gets it done is no way of doing it."""
+    if _WHEN_DONE.search(found.text) or _COMPLAINS.search(found.text):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": said} if len(said) > 4 else None
+
+
+_OF_THE_USER = re.compile(r"(?<![给帮跟和对替回教问陪让答复诉])我(?!要|想要|看|听|懂|赶|急|的?(?:问题|意思))|^(?:他|她|我们)")
+
+
+@builder
+def this_answer(found: Found) -> Changes | None:
+    """The user's words; news of what the user does this time instructs nobody."""
+    clause = found.clause.text
+    if _OF_THE_USER.search(clause) or re.search(r"路|班|课|车|饭|药|假|会议", clause):
+        return None
+    said = without_lead(found.words("value"))
+    return {"value": None, "content": said} if len(said) > 2 else None

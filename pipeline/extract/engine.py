@@ -103,6 +103,8 @@ class Found:
             return False
         if one.entry.kind == "third_party" and self.rule.attribute in _ORDERS:
             return False  # the wish is the user's own, whomever it mentions
+        if one.entry.kind == "reported" and self.rule.attribute == "constraint":
+            return False  # whoever asked for it, it binds
         place = self.spoken.clause_at(one.start)
         first = self.clause_index
         last = self.spoken.clause_at(self.base + self.match.end() - self.spoken.sentence.start - 1)
