@@ -585,15 +585,15 @@ class _Planner:
         return {key_of(e) for e in self._family(redo)} - self.now_struck
 
     def _family(self, redo: RecordedEvent) -> list[RecordedEvent]:
-        """A proposal decided anew and what was written with it, but for what that caused in turn."""
+        """A proposal decided anew, and all that it led to in the same batch."""
         assert isinstance(redo.event, Proposed)
-        grounds = set(redo.event.caused_by) | {redo.ref}
-        return [
-            e
-            for e in self.dependants
-            if e.event.correlation_id == redo.event.correlation_id
-            and (e is redo or grounds & set(_causes(e.event)))
-        ]
+        grounds, family = {*redo.event.caused_by, redo.ref}, [redo]
+        for e in self.dependants:
+            same_batch = e.event.correlation_id == redo.event.correlation_id
+            if same_batch and not isinstance(e.event, Proposed) and grounds & set(_causes(e.event)):
+                family.append(e)
+                grounds.add(e.ref)
+        return family
 
     def _strike_alone_on(self, effect: RecordedEvent) -> RecordedEvent | None:
         """The strike of an earlier undo by which alone the event is undone; None when there is more."""
@@ -625,8 +625,8 @@ class _Planner:
                 topics.add((version.statement.subject, version.statement.attribute))
             for _, proposal in self.state.memories[stream].proposals:
                 topics |= _topics(proposal)
-        for stream, version in changed:
-            event = self.streams[stream][version - 1].event
+        for stream, number in changed:
+            event = self.streams[stream][number - 1].event
             if isinstance(event, Proposed):
                 topics |= _topics(event)
         return topics

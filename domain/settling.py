@@ -113,7 +113,7 @@ def _late(case: Case, memory: Memory, said: Statement) -> Decision:
     out_of_order = time is None and case.candidate.intent != "late"
     if not out_of_order and (time is None or time.start is None):
         return case.skip("past_without_time", "relation.past", memory.memory_id)
-    known_since = min((p.valid_from for p in memory.periods), default=case.context.said_at)
+    known_since = min((p.valid_from for p in memory.periods), default=said.valid_from)
     # What was so before anything known lasts until that; only within known time does its own end count.
     end = said.end if said.valid_from >= known_since else NEVER
     late = said.model_copy(update={"end": end})
@@ -278,9 +278,11 @@ def _create(case: Case) -> Decision:
 
 
 def _past_alone(case: Case) -> Decision:
-    """A closed period of the past, about which nothing was known."""
+    """A closed period of the past that touches nothing that stands; what stood before it stays the last."""
     if case.candidate.time is None or case.candidate.time.end is None:
         return case.skip("past_without_time", "relation.past")
+    if case.occupant is not None and case.occupant.latest is not None:
+        return _late(case, case.occupant, case.statement)
     return _create(case)
 
 

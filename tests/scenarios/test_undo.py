@@ -430,3 +430,20 @@ class TestDatedStatements:
 
         assert stage.active() == ["用户住在Turin"]
         stage.check()
+
+    def test_a_past_period_does_not_keep_what_stood_before_from_coming_back(self) -> None:
+        stage = Stage(start=day(10, 1))
+        stage.says("here", city("Leeds"), session="s1")
+        until = TimeFrame(end=day(10, 2), words="until tomorrow")
+        stage.says("only until", city("Leeds", time=until), session="bad")
+        stage.clock.time = day(10, 5)
+        past = TimeFrame(start=day(9, 1), end=day(9, 20), words="in September")
+        stage.says("then", city("Turin", intent="late", time=past), session="s2")
+        assert stage.active() == []
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户住在Leeds"]
+        undo(stage, batch)
+        assert stage.active() == []
+        stage.check()
