@@ -36,8 +36,7 @@ def all_rows(store: SqlEventStore) -> Rows:
     with store.reading() as connection:
         return {
             table.name: [
-                tuple(row)
-                for row in connection.execute(select(table).order_by(*table.primary_key.columns))
+                tuple(row) for row in connection.execute(select(table).order_by(*table.primary_key.columns))
             ]
             for table in view_tables(1).all
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta, timezone
-from typing import Any
+from typing import Any, ClassVar
 
 import pytest
 
@@ -19,7 +19,7 @@ def day(month: int, number: int, hour: int = 9) -> datetime:
 
 
 class TestExceptionUpdateWideningAndTheLifeOfATask:
-    IN_TASK: dict[str, Any] = {"task": "写事故复盘汇报", "task_id": "pm-3", "session": "s2"}
+    IN_TASK: ClassVar[dict[str, Any]] = {"task": "写事故复盘汇报", "task_id": "pm-3", "session": "s2"}
 
     @pytest.fixture
     def reports(self) -> Conversation:
