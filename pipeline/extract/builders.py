@@ -128,7 +128,7 @@ def height(found: Found) -> Changes | None:
 
 
 _NO_NAME = re.compile(
-    r"^(?:怎么|什么|如何|去|来|吃|帮|起床|做|别|不|先|的|他|她|它|你|我|这|那|啥|一声|一下|早|过|出|回|"
+    r"^(?:怎么|什么|如何|从|去|来|吃|帮|起床|做|别|不|先|的|他|她|它|你|我|这|那|啥|一声|一下|早|过|出|回|"
     r"加班|干|醒|等|上|下|看|听|写|买|later|back|when|if|a |an |the |out|up|in|at|on|tomorrow|tonight|now)"
 )
 
