@@ -55,6 +55,7 @@ def not_address(found: Found) -> Changes | None:
 
 
 _ONCE = re.compile(r"一回|一次(?!最多|只|说|讲|给|问)|一场|一局|模拟|扮演一|演一|比如|今晚|今天|刚才|昨天")
+_AS_IT_IS = re.compile(r"(?:也是|真是|真的是|已经是|就像是)(?:我|个|一个)|感到|幸运|谢谢|多亏")
 _ABOUT_ANOTHER = re.compile(
     r"^(?:(?:我|我们|咱)(?:的|们|家)?(?:那个|前|大|小)?[\u4e00-\u9fff]{1,3}?|他|她|他们|别人|人家|大家|有人|[小老][\u4e00-\u9fff])"
     r"(?:说|讲|觉得|想让|希望|把你|叫你|问)"
@@ -65,7 +66,7 @@ _ABOUT_ANOTHER = re.compile(
 def relationship_words(found: Found) -> Changes | None:
     """The wish with what explains it; a part played for once, and other people's wishes, are none."""
     text = found.text[: found.match.end()]
-    if _ONCE.search(text) or _ABOUT_ANOTHER.search(found.text):
+    if _ONCE.search(text) or _ABOUT_ANOTHER.search(found.text) or _AS_IT_IS.search(found.text):
         return None
     said = without_lead(found.words("value"))
     return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None
@@ -113,6 +114,9 @@ def project_words(found: Found) -> Changes | None:
 
 
 _BARE_REQUEST = re.compile(r"^(?:请|麻烦)?(?:你)?(?:再|先)?(?:帮|给)我(?:写|做|改|看|想|起|拟|来|列|画|查|出|翻|润色|检查)(?:一|几|两|个|下|一下)+[^,。]{1,8}$")
+_IDIOM = re.compile(
+    r"^(?:你|就|也)*(?:别|不要|不用|不必)(?:急|慌|担心|怕|闹|走|理|谢|客气(?!话)|等|睡|着急|紧张|介意|误会|停|费心|管)|^要(?:去|来|不|是)|^得(?:去|走)"
+)
 _DONE = re.compile(r"(?:好|完|过|出去|上去)了$|^(?:就)?(?:按|照)(?:这个|你说的)[^,]{0,4}$|^(?:我)?(?:看|收到|发现|觉得)")
 
 
@@ -120,7 +124,7 @@ _DONE = re.compile(r"(?:好|完|过|出去|上去)了$|^(?:就)?(?:按|照)(?:�
 def part_words(found: Found) -> Changes | None:
     """A condition, and neither a plain request to make something nor news of what was done."""
     text = found.spoken.sentence.text
-    if _BARE_REQUEST.search(text) or _DONE.search(text):
+    if _BARE_REQUEST.search(text) or _DONE.search(text) or _IDIOM.search(text):
         return None
     said = without_lead(found.words("value"))
     return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None

@@ -32,6 +32,9 @@ class Subject:
         return self.kind in ("household", "other")
 
 
+_FROM_NOW = re.compile(r"以后|往后|今后|日后|此后|从今|从现在|之后(?=写|的|每|都|你|给|做)|下次开始|下回起|每[份篇封]|默认|一律|凡")
+"""Words for what is to last with which a clause without a user's deed is an order, whatever its verb."""
+
 _NO_FAMILY = re.compile(r"(?:别|不要|不用|不必|无需)翻译")
 """What is not to be done names no kind of task."""
 
@@ -59,6 +62,7 @@ class _Words:
     artefact: re.Pattern[str]
     answerish: re.Pattern[str]
     task_topic: re.Pattern[str]
+    foretells: re.Pattern[str]
 
 
 @cache
@@ -110,7 +114,8 @@ class Spoken:
             text = _words().task_topic.sub(" ", clause.text)
             acts = _words().user_acts.search(text) is not None
             told = _words().assistant.search(text) is not None or self._marked(clause)
-            if orders(text) and not acts and (told or not acting):
+            wished = orders(text) or (_FROM_NOW.search(text) and not _words().foretells.search(text))
+            if wished and not acts and (told or not acting):
                 return True
             acting = acting or acts
         return False
@@ -126,8 +131,7 @@ class Spoken:
     @cached_property
     def standing(self) -> bool:
         """Whether it tells the assistant what to do from now on or in every case."""
-        strong = any(one.entry.value == "order" for one in self.seen) or "everything" in kinds_of(self.seen)
-        return strong and self.directed
+        return self.lasts and self.directed and not _words().foretells.search(self.sentence.text)
 
     @cached_property
     def lasts(self) -> bool:
@@ -154,7 +158,7 @@ class Spoken:
     def for_tasks(self) -> bool:
         """A standing order about tasks of one kind."""
         told = self.directed or (self.order and "remember" in kinds_of(self.seen))
-        if not told or "everything" in kinds_of(self.seen):
+        if not told or "everything" in kinds_of(self.seen) or _words().foretells.search(self.sentence.text):
             return False
         typed = _words().talks_task.search(self.sentence.text) is not None
         limited = "limiting" in kinds_of(self.seen)
