@@ -318,3 +318,15 @@ def en_wrong(found: Found) -> Changes | None:
     attribute, told = _WRONG.get(what, (what, f"The user's {what} is {{}}"))
     value = month_day(said) if attribute == "birthday" else said
     return None if value is None else {"attribute": attribute, "value": value, "content": told.format(said)}
+
+
+@builder
+def en_this_answer(found: Found) -> Changes | None:
+    """How to give this answer; what is about the thing in hand, or tells of the user, is none."""
+    said = tidy(found.words("value"))
+    if len(said) < 3 or _HAN.search(found.spoken.sentence.text):
+        return None
+    text = found.spoken.sentence.text
+    if _tells_of_oneself(text) or (found.holds("task") and found.spoken.family is not None):
+        return None
+    return {"value": None, "content": filled(found, value=said)}
