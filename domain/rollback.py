@@ -188,7 +188,9 @@ class _Planner:
 
     def _can_stand(self, entry: RecordedEvent) -> bool:
         """Whether what fell with its ground may stand again by that alone, without a decision."""
-        if self.line.is_derived(entry) or _is_promotion(entry) or self._takes_back(entry):
+        if self.line.is_derived(entry) or not _grounds(entry.event):
+            return False
+        if _is_promotion(entry) or self._takes_back(entry):
             return False
         return not _falls(entry.event, self.now_struck)
 
@@ -266,9 +268,10 @@ class _Planner:
         if fell and lift is None and not self._lost_its_ground(entry, effect):
             return
         decision = self.redecide(event, self.walk.before(self.line.order[key_of(entry)]))
-        if fell and lift is not None and _is_promotion(effect):
-            if decision.outcome == "accepted":
-                self._name({key_of(lift)} | self._decided_anew(entry))
+        if lift is not None and decision.outcome == "accepted" and _is_decided(effect, decision):
+            self._name({key_of(lift)} | self._decided_anew(entry))
+        elif lift is not None and _is_promotion(effect):
+            return
         elif fell:
             again = _is_promotion(effect) and decision.outcome == "held"
             if again:
@@ -278,11 +281,25 @@ class _Planner:
             self._name(self._decided_anew(entry))
             if decision.outcome == "held" and _is_promotion(effect):
                 self._demote(entry, event, decision)
+            elif decision.outcome == "accepted" and self._covers_another(effect, decision):
+                self._name({key_of(e) for e in (effect,) if e is not None})
+                self._redo(entry, event, decision)
             elif decision.outcome == "accepted":
                 self._end_again(entry, effect, decision)
         else:
             held = event.outcome == "refused" and decision.outcome == "held"
             self._redecided(entry, event, decision, held or decision.outcome == "accepted")
+
+    def _covers_another(self, effect: RecordedEvent | None, decision: Decision) -> bool:
+        """Whether a version stands on another thing's memory, which would be a memory of its own now."""
+        if effect is None or not isinstance(effect.event, Updated) or decision.target == effect.stream_id:
+            return False
+        memory = self.after.memories[effect.stream_id]
+        if memory.current is None or memory.current.entry.stream_version != effect.stream_version:
+            return False
+        undone = undoing(effect.stream_id, memory.entries, (effect.stream_version,))
+        without = memory.evolve((undone,))
+        return without.current is not None and self._slot(without) != self._slot(memory)
 
     def _taken_back_again(self, entry: RecordedEvent, event: Proposed, effect: RecordedEvent) -> None:
         """Words that took something back take back what they would have met, and nothing else."""
@@ -689,6 +706,14 @@ def _is_personal(event: Proposed) -> bool:
 
 def _is_promotion(effect: RecordedEvent | None) -> bool:
     return effect is not None and isinstance(effect.event, Created) and bool(effect.event.caused_by)
+
+
+def _is_decided(effect: RecordedEvent | None, decision: Decision) -> bool:
+    """Whether only a decision struck the event, and this one lets it stand again."""
+    if effect is None:
+        return False
+    rests_on_itself = not _grounds(effect.event) and decision.target == effect.stream_id
+    return _is_promotion(effect) or rests_on_itself
 
 
 def _same(redo: Event, decision: Decision) -> bool:

@@ -418,6 +418,21 @@ class TestWhatFellWithItsGround:
         assert [v.in_force for v in cities.memory.history(OWNER, before.memory_id)][:3] == [True] * 3
         cities.check()
 
+    def test_what_was_covered_by_another_things_version_comes_back_beside_it(self) -> None:
+        stage = Stage()
+        stage.says("rice", taste("rice"), session="s1")
+        stage.says("noodles", taste("noodles", **told(former_value="rice")), session="bad")
+        dislike = taste("noodles", polarity="negative", content="用户讨厌noodles")
+        stage.says("no noodles", dislike, session="s2")
+        assert stage.active() == ["用户讨厌noodles"]
+
+        batch = roll_back(stage, session="bad")
+
+        assert stage.active() == ["用户喜欢rice", "用户讨厌noodles"]
+        undo(stage, batch)
+        assert stage.active() == ["用户讨厌noodles"]
+        stage.check()
+
 
 class TestDatedStatements:
     def test_one_whose_date_is_past_does_not_keep_a_new_one_out(self) -> None:
