@@ -525,3 +525,12 @@ def en_am(found: Found) -> Changes | None:
         return {"value": said, "content": f"The user {in_third_person(told)}"}
     said = found.words("value").strip(EDGE)
     return {"value": said, "content": filled(found, value=in_third_person(said))} if len(said) > 4 else None
+
+
+@builder
+def en_no_subject(found: Found) -> Changes:
+    """What the user did or does, where "I" was left out."""
+    said = found.words("past").strip(EDGE)
+    present = re.match(r"(?:work|live|run|own) ", said) is not None
+    told = with_verb_in_third_person(said) if present else re.sub(r"\A(?=been )", "has ", said, flags=re.I)
+    return {"value": None, "content": filled(found, past=in_third_person(told[:1].lower() + told[1:]))}
