@@ -219,3 +219,36 @@ def parted(found: Found) -> list[Changes]:
     said = {"她": ("女朋友", "女友"), "他": ("男朋友", "男友"), "女朋友": ("女朋友",), "男朋友": ("男朋友",)}
     names = (*said.get(who, ("女朋友", "男朋友")), "对象")
     return [{"value": None, "target_words": name, "content": f"用户和{name}分手了"} for name in names]
+
+
+_ONLY_TALK = re.compile(
+    r"^(?:好|坏|老实|第一|普通|大|明白|聪明|懒|负责|当事|自己|真|说|来|去|想|要|怕|在|谁|什么|被|对|同一|工作|中|俗|凡|甲|乙|本|路|"
+    r"现代|中间|局外|过来|成年|正经|人)"
+)
+
+
+@builder
+def plain_self(found: Found) -> Changes | None:
+    """What one is; refused where the noun says nothing of the person (a good man, the one in charge)."""
+    value = found.words("value")
+    if _ONLY_TALK.match(value):
+        return None
+    verb = "不是" if found.has("no") else "是"
+    return {
+        "value": None,
+        "content": f"用户{verb}{value}",
+        "polarity": "negative" if found.has("no") else "positive",
+    }
+
+
+_AT_HAND = re.compile(
+    r"^在(?:家|公司|单位|学校|群|线|网|路|外面|楼|电脑|床|图书|教室|宿舍|会议|看|等|想|写|改|找|试|认真|努力|准备)|"
+    r"(?:开会|做饭|做菜|做题|做作业|做梦|开车|跑步|跑圈|带节奏|带娃|做事|开玩笑|当电灯泡|搞卫生|做家务|做实验|跑代码|做客)"
+)
+
+
+@builder
+def plain_work(found: Found) -> Changes | None:
+    """A trade by its place; refused for what is only being done now."""
+    value = found.words("value")
+    return None if _AT_HAND.search(value) else {"value": None, "content": f"用户{value}"}
