@@ -18,13 +18,19 @@ if TYPE_CHECKING:
 
 _PIPELINE = __package__.rpartition(".")[0]
 
-_LEAD = re.compile(r"^(?:关于|有关|对于|至于|对了|还有|另外|其实|那个|嗯|请|以后|今后|往后|你|我们?的?|我家里?的?|咱家?的?)+")
+_LEAD = re.compile(
+    r"^(?:关于|有关|对于|至于|对了|还有|另外|其实|那个|嗯|请|以后|今后|往后|你|我们?的?|我家里?的?|"
+    r"咱家?的?)+"
+)
 _NO_TOPIC = re.compile(
-    r"^(?:这|那|它|此|你|他|她|谁|什么|哪|今天|昨天|明天|刚才|现在|先|再|真的|算了|行了|好了|唉|哎|求|拜托|题|作业|第)"
+    r"^(?:这|那|它|此|你|他|她|谁|什么|哪|今天|昨天|明天|刚才|现在|先|再|真的|算了|行了|好了|唉|哎|求|"
+    r"拜托|题|作业|第)"
     r"|(?:让|叫|劝|求|要|请|嘱咐|说|问|跟|和|老是?)(?:我|你|他|她|大家)?$"
 )
 _ASK_ANOTHER = re.compile(r"[,，\s]*(?:你)?(?:去|得|该)?(?:问|找)(?!我|就|题)")
-_ANOTHERS_ORDER = re.compile(r"(?:让|叫|劝|求|请|要求|嘱咐|吩咐|说|骂)(?:我|他|她|大家|我们)(?:以后|都|也|就)*$")
+_ANOTHERS_ORDER = re.compile(
+    r"(?:让|叫|劝|求|请|要求|嘱咐|吩咐|说|骂)(?:我|他|她|大家|我们)(?:以后|都|也|就)*$"
+)
 
 
 @builder
@@ -49,7 +55,9 @@ _AROUND_NAME = re.compile(r"^[\s“”\"「」『』'‘’]+|[\s“”\"「」�
 def not_address(found: Found) -> Changes | None:
     """A form of address, with a 的 that belongs to it (亲爱的)."""
     value = _AROUND_NAME.sub("", found.words("value", trim=False))
-    if not 1 <= len(value) <= 24 or _NO_NAME.match(value.lower()) or re.fullmatch(r"[了啦吧呀啊哈嘛]+", value):
+    if not 1 <= len(value) <= 24 or _NO_NAME.match(value.lower()):
+        return None
+    if re.fullmatch(r"[了啦吧呀啊哈嘛]+", value):
         return None
     return {"value": value, "content": found.rule.content.format(value=value)}
 
@@ -57,7 +65,8 @@ def not_address(found: Found) -> Changes | None:
 _ONCE = re.compile(r"一回|一次(?!最多|只|说|讲|给|问)|一场|一局|模拟|扮演一|演一|比如|今晚|今天|刚才|昨天")
 _AS_IT_IS = re.compile(r"(?:也是|真是|真的是|已经是|就像是)(?:我|个|一个)|感到|幸运|谢谢|多亏")
 _ABOUT_ANOTHER = re.compile(
-    r"^(?:(?:我|我们|咱)(?:的|们|家)?(?:那个|前|大|小)?[\u4e00-\u9fff]{1,3}?|他|她|他们|别人|人家|大家|有人|[小老][\u4e00-\u9fff])"
+    r"^(?:(?:我|我们|咱)(?:的|们|家)?(?:那个|前|大|小)?[\u4e00-\u9fff]{1,3}?|他|她|他们|别人|人家|"
+    r"大家|有人|[小老][\u4e00-\u9fff])"
     r"(?:说|讲|觉得|想让|希望|把你|叫你|问)"
 )
 
@@ -72,8 +81,14 @@ def relationship_words(found: Found) -> Changes | None:
     return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 2 else None
 
 
-_SAYS_OF_OTHERS = re.compile(r"(?:他|她|他们|老板|领导|客户|同事|朋友|老公|老婆|室友|妈|爸|对方)[^,。]{0,6}(?:跟|和|对|回|教|劝)我|我(?:说话|讲话)(?!不)")
-_PRAISE = re.compile(r"(?:真|太|挺|很|好|有点|有些|蛮)(?:好听|有意思|有趣|开心|舒服|治愈|温柔|冲|凶|逗|搞笑|烦)(?:了|的|啊|呀|$)")
+_SAYS_OF_OTHERS = re.compile(
+    r"(?:他|她|他们|老板|领导|客户|同事|朋友|老公|老婆|室友|妈|爸|对方)[^,。]{0,6}(?:跟|和|对|回|教|"
+    r"劝)我|我(?:说话|讲话)(?!不)"
+)
+_PRAISE = re.compile(
+    r"(?:真|太|挺|很|好|有点|有些|蛮)(?:好听|有意思|有趣|开心|舒服|治愈|温柔|冲|凶|逗|搞笑|烦)(?:了|"
+    r"的|啊|呀|$)"
+)
 
 
 @builder
@@ -86,7 +101,8 @@ def manner_words(found: Found) -> Changes | None:
 
 
 _TALKS = re.compile(
-    r"说|讲|聊|答|回|问|夸|写|给|用|带|发|解释|分析|安慰|批评|顺着|附和|引导|提醒|啰嗦|绕|直|客套|客气|重复|道歉|道理|总结|列|举|"
+    r"说|讲|聊|答|回|问|夸|写|给|用|带|发|解释|分析|安慰|批评|顺着|附和|引导|提醒|啰嗦|绕|直|客套|"
+    r"客气|重复|道歉|道理|总结|列|举|"
     r"一条|一步|一个一个|一问|一点一点|一口气|慢慢|先|简|详|短|长|套|怼|哄|吐槽|教|劝|像|当|句|话"
 )
 
@@ -101,7 +117,10 @@ def taste_words(found: Found) -> Changes | None:
     return {"value": None, "content": re.sub(r"^(?:我自己|我个人|我这人|我|本人)", "用户", said)}
 
 
-_REQUEST = re.compile(r"帮我|给我|帮忙|麻烦你|请你|看一?[看下]|你(?:来|去|觉得|看|帮|写|改|查|说)|怎么办|吃饭|吃火锅|聚餐|下班|请假")
+_REQUEST = re.compile(
+    r"帮我|给我|帮忙|麻烦你|请你|看一?[看下]|你(?:来|去|觉得|看|帮|写|改|查|说)|怎么办|吃饭|吃火锅|"
+    r"聚餐|下班|请假"
+)
 
 
 @builder
@@ -113,11 +132,18 @@ def project_words(found: Found) -> Changes | None:
     return {"value": None, "content": found.rule.content.format(value=said)} if len(said) > 3 else None
 
 
-_BARE_REQUEST = re.compile(r"^(?:请|麻烦)?(?:你)?(?:再|先)?(?:帮|给)我(?:写|做|改|看|想|起|拟|来|列|画|查|出|翻|润色|检查)(?:一|几|两|个|下|一下)+[^,。]{1,8}$")
-_IDIOM = re.compile(
-    r"^(?:你|就|也)*(?:别|不要|不用|不必)(?:急|慌|担心|怕|闹|走|理|谢|客气(?!话)|等|睡|着急|紧张|介意|误会|停|费心|管)|^要(?:去|来|不|是)|^得(?:去|走)"
+_BARE_REQUEST = re.compile(
+    r"^(?:请|麻烦)?(?:你)?(?:再|先)?(?:帮|给)我(?:写|做|改|看|想|起|拟|来|列|画|查|出|翻|润色|"
+    r"检查)(?:一|几|两|个|下|一下)+[^,。]{1,8}$"
 )
-_DONE = re.compile(r"(?:好|完|过|出去|上去)了$|^(?:就)?(?:按|照)(?:这个|你说的)[^,]{0,4}$|^(?:我)?(?:看|收到|发现|觉得)")
+_IDIOM = re.compile(
+    r"^(?:你|就|也)*(?:别|不要|不用|不必)(?:急|慌|担心|怕|闹|走|理|谢|客气(?!话)|等|睡|着急|紧张|介意|"
+    r"误会|停|费心|管)|^要(?:去|来|不|是)|^得(?:去|走)"
+)
+_DONE = re.compile(
+    r"(?:好|完|过|出去|上去)了$|^(?:就)?(?:按|照)(?:这个|你说的)[^,]{0,4}$|^(?:我)?(?:看|收到|发现|"
+    r"觉得)"
+)
 
 
 @builder
@@ -199,7 +225,10 @@ def wish(found: Found) -> Changes | None:
     return {"value": key, "hint_key": key, "content": f"用户在{label}任务中可能偏好：{told}"}
 
 
-_COMPLAINS = re.compile(r"(?:好|真|太|很|超级?|特别|贼)(?:烦|累|难|痛苦|无聊|慢|困|头疼|麻烦|崩溃)|憋|犯困|头疼|头大|发愁|拖延|想哭|害怕|好奇|感觉|觉得(?!.{0,8}(?:别|不要|你))")
+_COMPLAINS = re.compile(
+    r"(?:好|真|太|很|超级?|特别|贼)(?:烦|累|难|痛苦|无聊|慢|困|头疼|麻烦|崩溃)|憋|犯困|头疼|头大|发愁|"
+    r"拖延|想哭|害怕|好奇|感觉|觉得(?!.{0,8}(?:别|不要|你))"
+)
 _TELLS_THE_AGENT = re.compile(r"你|您|帮我|给我|别(?!人)|不要|请|记住|记得|必须|一律|一定|务必")
 
 
@@ -212,7 +241,10 @@ def standing_words(found: Found) -> Changes | list[Changes] | None:
     return order_words(found)
 
 
-_WHEN_DONE = re.compile(r"拖|点(?:钟)?(?:才|就)|半夜|凌晨|周[一二三四五六日末]|早上|晚上|下午|没(?:写|做|订)|不(?:会|想|爱|敢|擅长|行)|完(?:过|了)|犯困|忘")
+_WHEN_DONE = re.compile(
+    r"拖|点(?:钟)?(?:才|就)|半夜|凌晨|周[一二三四五六日末]|早上|晚上|下午|没(?:写|做|订)|不(?:会|想|"
+    r"爱|敢|擅长|行)|完(?:过|了)|犯困|忘"
+)
 
 
 @builder
@@ -224,7 +256,9 @@ def own_way(found: Found) -> Changes | None:
     return {"value": None, "content": said} if len(said) > 4 else None
 
 
-_OF_THE_USER = re.compile(r"(?<![给帮跟和对替回教问陪让答复诉])我(?!要|想要|看|听|懂|赶|急|的?(?:问题|意思))|^(?:他|她|我们)")
+_OF_THE_USER = re.compile(
+    r"(?<![给帮跟和对替回教问陪让答复诉])我(?!要|想要|看|听|懂|赶|急|的?(?:问题|意思))|^(?:他|她|我们)"
+)
 
 
 @builder

@@ -75,12 +75,16 @@ def _bare(words: str) -> str:
     return _words()["filler"].sub("", words).strip()
 
 
-_SAID = re.compile(r"(?:刚才|刚刚|前面|之前|上面)?(?:我)?(?:说|讲|提|聊)(?:到|过)?的|的?(?:那|这)(?:个|条|句|段|些)?|的?事情?|的话")
+_SAID = re.compile(
+    r"(?:刚才|刚刚|前面|之前|上面)?(?:我)?(?:说|讲|提|聊)(?:到|过)?的"
+    r"|的?(?:那|这)(?:个|条|句|段|些)?|的?事情?|的话"
+)
 
 
 def _pairs(meant: str) -> frozenset[str]:
     """Pairs of characters and whole Latin words by which the thing is known again."""
     bare = _SAID.sub(" ", meant)
     latin = {word for word in re.findall(r"[a-z0-9]{3,}", bare) if word not in ("the", "that", "this")}
-    han = {bare[i : i + 2] for i in range(len(bare) - 1) if re.fullmatch(r"[\u4e00-\u9fff]{2}", bare[i : i + 2])}
+    pairs = (bare[i : i + 2] for i in range(len(bare) - 1))
+    han = {pair for pair in pairs if re.fullmatch(r"[\u4e00-\u9fff]{2}", pair)}
     return frozenset(latin | han)

@@ -32,7 +32,10 @@ class Subject:
         return self.kind in ("household", "other")
 
 
-_FROM_NOW = re.compile(r"以后|往后|今后|日后|此后|从今|从现在|之后(?=写|的|每|都|你|给|做)|下次开始|下回起|每[份篇封]|默认|一律|凡")
+_FROM_NOW = re.compile(
+    r"以后|往后|今后|日后|此后|从今|从现在|之后(?=写|的|每|都|你|给|做)"
+    r"|下次开始|下回起|每[份篇封]|默认|一律|凡"
+)
 """Words for what is to last with which a clause without a user's deed is an order, whatever its verb."""
 
 _NO_FAMILY = re.compile(r"(?:别|不要|不用|不必|无需)翻译")
@@ -42,6 +45,8 @@ _PLAIN = re.compile(r"^(?:请|麻烦|千万|就|也|都)*(?:别(?!人)|不要|�
 """How an order begins that needs no subject."""
 
 _ENDING = frozenset({"until", "before", "within"})
+_OF_THE_DAY = ("hour", "minute")
+"""Precisions of times within a day: "before 10am until March" ends in March."""
 
 USER = Subject("user")
 ASSISTANT = Subject("assistant")
@@ -233,7 +238,7 @@ class Reading:
         """Whether the talk is of looking for work: by the task, what is known, or what was said."""
         words = _words().job
         context = self.prepared.context
-        said = (context.task or "", self.prepared.text, *(text for _, text in self.prepared.history))
+        said = (context.task or "", context.project or "", self.prepared.text, *(text for _, text in self.prepared.history))
         return any(words.search(text) for text in (*said, *self.prepared.known))
 
     def times(self, text: str) -> tuple[TimeExpr, ...]:
@@ -252,7 +257,7 @@ class Reading:
         if key not in self._ends:
             said = self.original(spoken.sentence.start, spoken.sentence.end)
             ends = [t for t in self.times(said) if t.end is not None and t.bound in _ENDING]
-            self._ends[key] = ends[0] if ends else None
+            self._ends[key] = min(ends, key=lambda one: one.precision in _OF_THE_DAY, default=None)
         return self._ends[key]
 
     def original(self, start: int, end: int) -> str:
