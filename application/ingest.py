@@ -19,6 +19,7 @@ from ..domain.stream import RecordedEvent
 from ..domain.turn import Turn
 from ..pipeline.controller import Analysis, Decided, Judging
 from ..pipeline.prepare import Arrived, arrive, check_turn
+from ..pipeline.secrets import speaks_of_secret
 from ..projections.ports import DecisionQuery, Views
 from .owners import Part, Writer
 from .reports import CandidateReport, IngestReport, TurnReport
@@ -74,7 +75,8 @@ class Call:
 class RecentTurns:
     """The last turns of the sessions that one call is about: context, and no event.
 
-    Turns from which nothing may be extracted are left out: later turns must not refer to them.
+    Turns from which nothing may be extracted are left out: later turns must not refer to them. So are
+    turns that tell a secret which could not be masked.
     """
 
     def __init__(self, store: EventStore, owner: Owner) -> None:
@@ -88,7 +90,7 @@ class RecentTurns:
     def add(self, one: Arrived, turn_id: str) -> None:
         """Let a turn be the session's last."""
         kept = self._session(one.turn.session)
-        if one.turn.allow_extraction and turn_id not in [known for known, _ in kept]:
+        if _may_be_kept(one) and turn_id not in [known for known, _ in kept]:
             kept.append((turn_id, one.text))
 
     def _session(self, session: str) -> deque[tuple[str, str]]:
@@ -223,7 +225,7 @@ class Ingest:
             revision = self._plan_revision(call.owner, draft.state, one.turn_id) if one.revises else None
             decided = self._decide(draft, one, revision, call.actor, call.simulated)
             settled.reports[one.place] = _reported(one, decided)
-            if one.arrived.turn.allow_extraction:
+            if _may_be_kept(one.arrived):
                 texts[one.turn_id] = one.arrived.text
             parts.append(Part(draft.events[before:], one.arrived.said_at, texts))
         return parts if call.simulated else [Part(draft.events, None, texts)]
@@ -296,6 +298,11 @@ class Ingest:
             e for stream in streams.values() for e in stream if (e.stream_id, e.stream_version) in places
         ]
         return _read_back(sorted(events, key=lambda event: event.position), entries)
+
+
+def _may_be_kept(one: Arrived) -> bool:
+    """Whether a turn's words may wait in the buffer of recent turns."""
+    return one.turn.allow_extraction and not speaks_of_secret(one.text)
 
 
 def _read_back(events: Sequence[RecordedEvent], stream: Sequence[RecordedEvent]) -> TurnReport:

@@ -18,16 +18,20 @@ from .secret_values import (
     Token,
     accepts,
     further_accepted,
+    is_about_passwords,
     passphrase_zh,
     phrase_spans,
-    with_further_words,
     tokens_in,
+    with_further_words,
 )
 from .text import is_han
 
 _REACH = 44  # code points from a word to its value, at most
 _WINDOW = 72  # of the text behind a word that is looked through for a value
 _BACK = 44
+_PROMISING = ("password", "code", "code_said", "phrase", "passphrase")
+_TOLD = re.compile(r"[^\s,。;!?！？\n][^,。;!?！？\n]*")
+_ASKED = re.compile("[的了吗呢吧么]$|多少|什么|怎么")
 _QUOTES = "\"'“”‘’「」『』`"
 _GIVEN = re.compile(r"\s*[:=,]")
 _SENTENCES = re.compile("[。！!？?；;\n]|[.](?=\\s)")
@@ -65,7 +69,11 @@ class Labelled:
 def lowered(text: str) -> str:
     """`text` in lower case, as long as before."""
     lower = text.lower()
-    return lower if len(lower) == len(text) else "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
+    return (
+        lower
+        if len(lower) == len(text)
+        else "".join(ch.lower() if len(ch.lower()) == 1 else ch for ch in text)
+    )
 
 
 def labels_in(lower: str) -> list[Named]:
@@ -84,6 +92,40 @@ def labels_in(lower: str) -> list[Named]:
                 continue
             found.append(Named(match.start(), match.end(), lexicon.labels[number]))
     return found
+
+
+def promised(lower: str, labels: Sequence[Named], hidden: str) -> bool:
+    """Whether a lower-cased, masked text says what a secret is, and the words for it are still there.
+
+    `hidden` stands for each masked code point. A question, a statement about the word (密码是多少, "the
+    password is too long") and a value that is masked are none.
+    """
+    lexicon = _lexicon()
+    for named in labels:
+        if named.label.values not in _PROMISING:
+            continue
+        gap = lexicon.direct.match(lower, named.end)
+        end = gap.end() if gap else named.end
+        colon_only = named.label.values == "code_said"
+        if colon_only and not lower.startswith((":", "="), named.end):
+            continue
+        if lexicon.says.search(lower, named.end, end) and _is_told(lower, named.end, end, hidden):
+            return True
+    return False
+
+
+def _is_told(lower: str, start: int, end: int, hidden: str) -> bool:
+    """Whether the clause at `end`, behind a label and its "is", may be the value itself."""
+    lexicon = _lexicon()
+    told = _TOLD.match(lower, end)
+    if told is None or hidden in lower[start : told.end() + _BACK]:
+        return False
+    if _ASKED.search(told[0]) or lower.startswith("?", told.end()):
+        return False
+    if is_han(told[0][0]):
+        return lexicon.no_passphrase.match(told[0]) is None
+    word = told[0].split()[0]
+    return word[0].isalpha() and not is_about_passwords(word)
 
 
 def _is_mention(lower: str, start: int, end: int) -> bool:
@@ -124,7 +166,11 @@ def _behind(text: str, lower: str, named: Named) -> Iterable[tuple[int, int]]:
             how = _how(lower, named.end, token.start, label.reach)
             if how is None:
                 return
-            if how in ("beside", "said") and token.shape == "word" and (user_named or is_han(text[named.end - 1])):
+            if (
+                how in ("beside", "said")
+                and token.shape == "word"
+                and (user_named or is_han(text[named.end - 1]))
+            ):
                 how = "said_last"
             if how == "said_last" and label.values == "password" and is_han(text[named.end - 1]):
                 token = with_further_words(token, text)
@@ -145,7 +191,12 @@ def _goes_on(lower: str, last: int, token: Token, label: Label) -> bool:
         return further_accepted(label.values, token)
     gap = lower[last : token.start]
     close = len(gap) <= 14 and not _lexicon().other.search(gap) and not _SENTENCES.search(gap)
-    return close and label.values == "password" and token.shape == "strong" and further_accepted("password", token)
+    return (
+        close
+        and label.values == "password"
+        and token.shape == "strong"
+        and further_accepted("password", token)
+    )
 
 
 def _how(lower: str, start: int, end: int, reach: int) -> How | None:
@@ -173,7 +224,9 @@ def _ahead(text: str, lower: str, named: Named) -> Iterable[tuple[int, int]]:
         gap = lower[token.end : named.start]
         if lexicon.back.fullmatch(gap):
             how: How = "back" if gap.strip(" ") else "back_bare"
-        elif lexicon.before_value.search(lower, max(0, token.start - 12), token.start) and not lexicon.other.search(gap):
+        elif lexicon.before_value.search(
+            lower, max(0, token.start - 12), token.start
+        ) and not lexicon.other.search(gap):
             how = "back_near"
         else:
             continue
@@ -202,7 +255,9 @@ class _Lexicon:
 
 @cache
 def _lexicon() -> _Lexicon:
-    table = tomllib.loads(resources.files(__package__).joinpath("lexicon/secret_labels.toml").read_text("utf-8"))
+    table = tomllib.loads(
+        resources.files(__package__).joinpath("lexicon/secret_labels.toml").read_text("utf-8")
+    )
     gap, words = table["gap"], table["words"]
     numbers: dict[str, list[int]] = {}
     for number, entry in enumerate(table["label"]):
@@ -215,7 +270,10 @@ def _lexicon() -> _Lexicon:
         labels=[Label(e["id"], e["kind"], e["values"], e.get("reach", _REACH)) for e in table["label"]],
         pattern=re.compile(_either(numbers)),
         numbers=numbers,
-        unless=[(_unless(entry, "unless_before", "$"), _unless(entry, "unless_after", "")) for entry in table["label"]],
+        unless=[
+            (_unless(entry, "unless_before", "$"), _unless(entry, "unless_after", ""))
+            for entry in table["label"]
+        ],
         direct=re.compile(rf"(?:{filler}|[\s,.!?。!?、…~*_(\[<{{\"'“”「『`—/@#-]|[{signs}])*+"),
         says=re.compile(f"{says}|[{signs}]"),
         says_last=re.compile(rf"(?:{says}|[{signs}])[\s\"'“「『`]*$"),

@@ -11,7 +11,9 @@ from importlib import resources
 from typing import Literal
 
 Shape = Literal["quoted", "spelled", "digits", "strong", "mixed", "word"]
-How = Literal["said_last", "said", "beside", "near_said", "near_said_for", "near", "back", "back_bare", "back_near"]
+How = Literal[
+    "said_last", "said", "beside", "near_said", "near_said_for", "near", "back", "back_bare", "back_near"
+]
 """How the text between binds a value to its label: it says "is", it says nothing, other words stand
 between (with or without an "is" at their end); the same for a value ahead of its label."""
 
@@ -31,6 +33,11 @@ def _tables() -> tuple[frozenset[str], frozenset[str]]:
     said = tomllib.loads(folder.joinpath("secrets.toml").read_text("utf-8"))["words"]["not_a_password"]
     names = tomllib.loads(folder.joinpath("secret_labels.toml").read_text("utf-8"))["words"]["no_value"]
     return frozenset(said), frozenset(names)
+
+
+def is_about_passwords(word: str) -> bool:
+    """Whether a word behind "the password is" tells something about it and is not it."""
+    return word.strip("\"'`,.!?;:()").lower() in _tables()[0] or _is_code(word)
 
 
 def _digits(value: str) -> list[int]:
@@ -158,13 +165,17 @@ _QUOTED = r"(?P<quoted>[\"'“‘「『`](?P<inner>[^\"'”’」』`\n]{2,64})[
 _SPACED = r"(?P<digits>(?<![0-9A-Za-z])\d{1,6}(?:[ -]{1,2}\d{1,6})+(?![0-9A-Za-z:/]))"
 _ASCII = r"(?P<ascii>[0-9A-Za-z!#$%&+@^_~\\][!#-&(-;=?-_a-~]*)"
 _WORDS = re.compile(f"{_QUOTED}|{_SPELLED}|{_SPACED}|{_ASCII}")
-_NUMBER = re.compile(rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z.+-])[+(]?\d(?:[ ./()-]{{0,2}}\d)*)(?![0-9A-Za-z])")
+_NUMBER = re.compile(
+    rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z.+-])[+(]?\d(?:[ ./()-]{{0,2}}\d)*)(?![0-9A-Za-z])"
+)
 _IDENTITY = re.compile(
     rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z])[A-Za-z]{{0,5}}[ ]?\d[0-9A-Za-z]*(?:[ -][0-9A-Z]*\d[0-9A-Z]*)*"
     r"(?:[ -][A-Z](?![A-Za-z]))?(?:\(\d\))?)(?![0-9A-Za-z])"
 )
 _EXPIRY = re.compile(r"(?P<digits>(?<!\d)(?:0?[1-9]|1[0-2])\s?[/.-]?\s?(?:20)?[2-9]\d(?!\d))")
-_PLATE = re.compile(r"(?P<digits>(?<![0-9A-Za-z])(?=[A-Z -]*\d)[A-Z0-9]{2,4}[ -]?[A-Z0-9]{2,4}(?![0-9A-Za-z]))")
+_PLATE = re.compile(
+    r"(?P<digits>(?<![0-9A-Za-z])(?=[A-Z -]*\d)[A-Z0-9]{2,4}[ -]?[A-Z0-9]{2,4}(?![0-9A-Za-z]))"
+)
 _HANDLE = re.compile(r"@?(?P<ascii>(?<![0-9A-Za-z_.])[A-Za-z0-9][0-9A-Za-z_:.-]{4,31}(?:#\d{4})?)")
 _KEY = re.compile(r"(?P<ascii>[0-9A-Za-z_+/=.~%-]{6,512})")
 _TOKENS = {
@@ -190,8 +201,12 @@ _NO_SECRET = re.compile(
     re.IGNORECASE,
 )
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_CLAUSE_END = re.compile(r"\s*(?:[,.;!?)\n。、\"'”」]|$|(?:and|but|ok|please|btw|thanks)(?![a-z])|[\u3400-\u9fff])", re.IGNORECASE)
-_HANDED_OVER = re.compile(r"(?:,\s*|(?<![a-z])(?:use|enter|with|your|my|this)\s+(?:the\s+)?code\s*)$", re.IGNORECASE)
+_CLAUSE_END = re.compile(
+    r"\s*(?:[,.;!?)\n。、\"'”」]|$|(?:and|but|ok|please|btw|thanks)(?![a-z])|[\u3400-\u9fff])", re.IGNORECASE
+)
+_HANDED_OVER = re.compile(
+    r"(?:码[是:]|(?<![a-z])(?:codes?|opens with|unlocks with))\s*#?\s*$|(?P<pause>,\s*$)", re.IGNORECASE
+)
 _HAN = re.compile(f"[{HAN_CLASS}]")
 
 
@@ -209,7 +224,9 @@ class Token:
         """How many digits it has, spelled ones too."""
         if self.shape == "spelled":
             words = re.findall(_DIGIT_EN if self.text.isascii() else _DIGIT_ZH, self.text)
-            return len(words) + sum(word.lower().startswith("double") + 2 * word.lower().startswith("triple") for word in words)
+            return len(words) + sum(
+                word.lower().startswith("double") + 2 * word.lower().startswith("triple") for word in words
+            )
         return len(_digits(self.text))
 
 
@@ -279,8 +296,12 @@ def _password(how: How, token: Token, text: str) -> bool:
     if shape == "quoted":
         if how == "beside" and length >= 4 and _HAN.match(token.text):
             return True
-        return how in ("said_last", "said", "near_said", "near_said_for") and _password_value(token.text) or (
-            how in ("beside", "back") and length >= 4 and any(ch.isascii() and ch.isalnum() for ch in token.text)
+        return (
+            how in ("said_last", "said", "near_said", "near_said_for") and _password_value(token.text)
+        ) or (
+            how in ("beside", "back")
+            and length >= 4
+            and any(ch.isascii() and ch.isalnum() for ch in token.text)
         )
     if shape == "spelled":
         return how != "back_bare" and token.digits >= (3 if how in CLOSE else 4)
@@ -290,7 +311,11 @@ def _password(how: How, token: Token, text: str) -> bool:
         return how != "back_bare" and 4 <= token.digits <= 12 and not _YEAR.fullmatch(token.text)
     if how in CLOSE:
         if shape == "word":
-            return how == "said_last" and _password_value(token.text) and _CLAUSE_END.match(text, token.end) is not None
+            return (
+                how == "said_last"
+                and _password_value(token.text)
+                and _CLAUSE_END.match(text, token.end) is not None
+            )
         return shape == "strong" or (how in ("said_last", "said") and _password_value(token.text))
     if shape == "word":
         named = how == "near_said_for" or (how == "near_said" and text[: token.start].rstrip()[-1:] == ":")
@@ -301,7 +326,7 @@ def _password(how: How, token: Token, text: str) -> bool:
 
 def _password_said(how: How, token: Token, text: str) -> bool:
     if token.shape == "strong":
-        return how in CLOSE and len(token.text) >= 6
+        return len(token.text) >= (6 if how in CLOSE else 8) and not how.startswith("back")
     if token.shape == "quoted":
         return how in ("said_last", "said")
     return how in ("said_last", "said") and token.shape in ("digits", "spelled") and token.digits >= 4
@@ -314,7 +339,9 @@ def _opener(how: How, token: Token, text: str) -> bool:
 def _code_value(token: Token) -> bool:
     if token.shape in ("word", "quoted"):
         return False
-    return token.shape in ("spelled", "digits") or re.fullmatch(r"[0-9A-Za-z#*-]{4,64}", token.text) is not None
+    return (
+        token.shape in ("spelled", "digits") or re.fullmatch(r"[0-9A-Za-z#*-]{4,64}", token.text) is not None
+    )
 
 
 def _code(how: How, token: Token, text: str) -> bool:
@@ -326,15 +353,19 @@ def _code(how: How, token: Token, text: str) -> bool:
         return False
     if token.shape in ("spelled", "digits"):
         return 4 <= token.digits <= 12
-    return len(token.text) >= 5 and token.text.upper() == token.text
+    return 5 <= len(token.text) <= 16 and (token.text.upper() == token.text or token.shape == "strong")
 
 
 def _code_said(how: How, token: Token, text: str) -> bool:
     if token.shape not in ("digits", "spelled") or how in ("near", "back_bare"):
         return False
     if how == "beside":
-        return 6 <= token.digits <= 8 and _HANDED_OVER.search(text, 0, token.start) is not None
-    return 4 <= token.digits <= 10 or (how in ("said_last", "said") and token.digits == 3 and token.shape == "spelled")
+        handed = _HANDED_OVER.search(text, max(0, token.start - 16), token.start)
+        least = 6 if handed and handed["pause"] else 4
+        return handed is not None and least <= token.digits <= 8 and not _YEAR.fullmatch(token.text)
+    return 4 <= token.digits <= 10 or (
+        how in ("said_last", "said") and token.digits == 3 and token.shape == "spelled"
+    )
 
 
 def _key(how: How, token: Token, text: str) -> bool:
@@ -342,7 +373,11 @@ def _key(how: How, token: Token, text: str) -> bool:
         return not how.startswith("back")
     if how in CLOSE:
         return len(token.text) >= 8 and _random_looking(token.text, 2.5)
-    return how in ("near", "near_said", "near_said_for") and len(token.text) >= 16 and _random_looking(token.text)
+    return (
+        how in ("near", "near_said", "near_said_for")
+        and len(token.text) >= 16
+        and _random_looking(token.text)
+    )
 
 
 def _number(least: int) -> Callable[[How, Token, str], bool]:
@@ -379,7 +414,9 @@ def _handle(how: How, token: Token, text: str) -> bool:
         return False
     if re.search(r"[\d_#]|-\w", token.text):
         return how != "near" or re.search(r"\d", token.text) is not None
-    return how in ("said_last", "said") and _HAN.search(text[max(0, token.start - 3) : token.start]) is not None
+    return (
+        how in ("said_last", "said") and _HAN.search(text[max(0, token.start - 3) : token.start]) is not None
+    )
 
 
 _ACCEPTED: Mapping[str, Callable[[How, Token, str], bool]] = {

@@ -12,7 +12,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from .labelled import labels_in, lowered, values_of
+from .labelled import labels_in, lowered, promised, values_of
 from .secret_values import HAN_CLASS, VALIDATORS
 from .text import normalise
 
@@ -103,6 +103,16 @@ def find_secrets(text: str) -> tuple[SecretSpan, ...]:
     for value in values_of(norm.text, lower, labels_in(lower)):
         found.append(SecretSpan(*norm.span(value.start, value.end), value.kind, value.rule_id))
     return _merged(sorted(found, key=lambda secret: secret.start))
+
+
+def speaks_of_secret(text: str) -> bool:
+    """Whether a masked text promises the value of a secret (密码是…, "my pin is …") that was not found.
+
+    Such a turn is not kept: what it says could not be masked. A word about secrets that promises no
+    value (密码学, "password is required") and a value that is masked are no reason.
+    """
+    lower = lowered(normalise(text, fold_case=False).text)
+    return promised(lower, labels_in(lower), PLACEHOLDER)
 
 
 def mask(text: str, spans: Iterable[SecretSpan]) -> str:

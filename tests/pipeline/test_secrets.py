@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from itertools import pairwise
+from itertools import pairwise, product
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +11,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memstrata.pipeline.secrets import PLACEHOLDER, SecretRule, find_secrets, mask, secret_rules
+from memstrata.pipeline.secrets import (
+    PLACEHOLDER,
+    SecretRule,
+    find_secrets,
+    mask,
+    secret_rules,
+    speaks_of_secret,
+)
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -62,6 +69,89 @@ def test_each_rule_has_examples_both_ways_and_an_id_of_its_own() -> None:
     rules = secret_rules()
     assert len({rule.rule_id for rule in rules}) == len(rules)
     assert all(rule.positive and rule.negative and rule.description for rule in rules)
+
+
+def gold(language: str) -> list[tuple[str, list[str]]]:
+    """Texts with the values that have to be masked; all of them are invented."""
+    lines = (Path(__file__).parent / "gold" / f"secrets_{language}.tsv").read_text("utf-8").splitlines()
+    rows = [line.split("\t") for line in lines[1:]]
+    return [(text, [] if secrets == "-" else secrets.split(" ¦ ")) for text, secrets in rows]
+
+
+GOLD = [*gold("zh"), *gold("en")]
+
+
+def hides(text: str, secret: str) -> bool:
+    """Whether of one occurrence of `secret` every letter and digit is masked."""
+    after = masked(text)
+    places = [at for at in range(len(text)) if text.startswith(secret, at)]
+    return any(
+        all(after[at + i] == PLACEHOLDER for i, ch in enumerate(secret) if ch.isalnum()) for at in places
+    )
+
+
+@pytest.mark.parametrize(("text", "secrets"), [row for row in GOLD if row[1]])
+def test_values_are_masked_however_they_are_said(text: str, secrets: list[str]) -> None:
+    assert [secret for secret in secrets if not hides(text, secret)] == []
+
+
+@pytest.mark.parametrize("text", [text for text, secrets in GOLD if not secrets])
+def test_numbers_and_words_of_other_kinds_stay(text: str) -> None:
+    assert find_secrets(text) == ()
+
+
+KEYWORDS_ZH = ["密码", "wifi密码", "支付密码", "登录口令", "邮箱密碼", "门禁密码"]
+BETWEEN_ZH = [
+    "是",
+    "：",
+    " ",
+    "是：",
+    "改成了",
+    "就是 ",
+    "现在是",
+    "换成",
+    "为",
+    "设成",
+    "呢是",
+    ":「",
+    "我告诉你哈，",
+]
+KEYWORDS_EN = ["my password", "the wifi password", "root pw", "our passphrase", "admin passcode"]
+BETWEEN_EN = [" is ", ": ", " = ", " is now ", "'s ", ", it's ", " changed to ", " is: ", " will be ", "? "]
+VALUES = ["tulip0000fake", "Fake#0731", "f4k3-P4ss", "073100", "FAKE_2026_x"]
+
+
+@pytest.mark.parametrize("value", VALUES)
+def test_every_word_for_a_password_goes_with_every_way_to_say_is(value: str) -> None:
+    pairs = [*product(KEYWORDS_ZH, BETWEEN_ZH), *product(KEYWORDS_EN, BETWEEN_EN)]
+    texts = [f"{word}{between}{value}" for word, between in pairs]
+    assert [text for text in texts if value in masked(text)] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["my password is our first dog's name", "pin is twice the usual one", "code: banana split"],
+)
+def test_a_promised_value_that_was_not_found_is_noticed(text: str) -> None:
+    assert speaks_of_secret(masked(text))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "密码学研究",
+        "密码是多少",
+        "密码是8位的",
+        "密码是f4k3P4ss",
+        "my pin is 0077",
+        "password is required",
+        "what is the password?",
+        "the door is open",
+        "我喜欢喝茶",
+    ],
+)
+def test_words_about_secrets_and_masked_values_promise_nothing_more(text: str) -> None:
+    assert not speaks_of_secret(masked(text))
 
 
 @pytest.mark.parametrize(
@@ -118,7 +208,18 @@ def test_masking_keeps_length_and_what_is_outside(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["1" * 100_000, "a@" * 50_000, "密码" * 50_000, "路" * 100_000, "1 a " * 25_000, "one " * 25_000]
+    "text",
+    [
+        "1" * 100_000,
+        "密码a" * 30_000,
+        "pin 1 " * 20_000,
+        "路1号" * 30_000,
+        "a@" * 50_000,
+        "密码" * 50_000,
+        "路" * 100_000,
+        "1 a " * 25_000,
+        "one " * 25_000,
+    ],
 )
 def test_a_hostile_text_costs_no_more_than_its_length(text: str) -> None:
     started = time.process_time()
@@ -148,8 +249,8 @@ MINIMUM_RECALL = {
     "CREDIT_CARD": 0.98,
     "EMAIL_ADDRESS": 0.98,
     "IBAN_CODE": 0.95,
-    "PHONE_NUMBER": 0.95,
-    "STREET_ADDRESS": 0.6,
+    "PHONE_NUMBER": 0.98,
+    "STREET_ADDRESS": 0.65,
     "US_SSN": 0.95,
 }
 """Floors below what was measured when the rules were written, over 1,500 synthetic sentences."""
