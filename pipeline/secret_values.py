@@ -157,6 +157,7 @@ VALIDATORS: Mapping[str, Callable[[str], bool]] = {
 
 _DIGIT_ZH = "[〇零一二两三四五六七八九幺洞拐]"
 _DIGIT_EN = r"(?i:(?:double\s+|triple\s+)?(?:zero|oh|one|two|three|four|five|six|seven|eight|nine))"
+_DIGIT_WORD: re.Pattern[str] = re.compile(f"{_DIGIT_EN}|{_DIGIT_ZH}")
 _SPELLED = (
     rf"(?P<spelled>{_DIGIT_ZH}(?:[ ,、.-]{{0,2}}{_DIGIT_ZH}){{2,}}"
     rf"|(?<![A-Za-z]){_DIGIT_EN}(?:[\s,-]+{_DIGIT_EN}){{2,}}(?![A-Za-z]))"
@@ -192,7 +193,7 @@ _TOKENS = {
 _UNIT = re.compile(
     r"\s*(?:位(?!置)|个|年|月|天|次|元|块|多|人|种|页|行|分|条|万|千|百|%|寸|点|楼|路|级|小时|秒|米|公里|斤|度|台|张|层|岁|款|版|集|号线|期"
     r"|(?:kb|mb|gb|days?|times?|years?|months?|weeks?|hours?|minutes?|mins?|seconds?|secs?|users?|chars?|characters?"
-    r"|digits?|bits?|lines?|dollars?|bucks|usd|rmb|people|percent|lbs?|kg|km|miles?|degrees?|gallons?|words?)(?![a-z])"
+    r"|digits?|bits?|lines?|dollars?|bucks|usd|rmb|people|percent|lbs?|kg|km|cm|mm|ms|miles?|degrees?|gallons?|words?)(?![a-z])"
     r"|\.\d|:\d\d)",
     re.IGNORECASE,
 )
@@ -223,11 +224,13 @@ class Token:
     def digits(self) -> int:
         """How many digits it has, spelled ones too."""
         if self.shape == "spelled":
-            words = re.findall(_DIGIT_EN if self.text.isascii() else _DIGIT_ZH, self.text)
-            return len(words) + sum(
-                word.lower().startswith("double") + 2 * word.lower().startswith("triple") for word in words
-            )
+            return sum(_repeats(word) for word in _DIGIT_WORD.findall(self.text))
         return len(_digits(self.text))
+
+
+def _repeats(word: str) -> int:
+    """How many digits a word is: "double oh" is two."""
+    return {"double": 2, "triple": 3}.get(word[:6].lower(), 1)
 
 
 def tokens_in(text: str, lower: str, start: int, end: int, values: str) -> Iterator[Token]:
@@ -271,7 +274,9 @@ def accepts(values: str, how: How, token: Token, text: str) -> bool:
         return False
     if token.shape in ("strong", "mixed", "word") and values != "id" and _is_code(token.text):
         return False
-    if token.shape in ("digits", "spelled") and _UNIT.match(text, token.end):
+    if token.shape in ("digits", "spelled") and (
+        _UNIT.match(text, token.end) or "第" in text[max(0, token.start - 2) : token.start]
+    ):
         return False
     return _ACCEPTED[values](how, token, text)
 
@@ -318,7 +323,9 @@ def _password(how: How, token: Token, text: str) -> bool:
             )
         return shape == "strong" or (how in ("said_last", "said") and _password_value(token.text))
     if shape == "word":
-        named = how == "near_said_for" or (how == "near_said" and text[: token.start].rstrip()[-1:] == ":")
+        named = how == "near_said_for" or (
+            how == "near_said" and text[max(0, token.start - 4) : token.start].rstrip()[-1:] == ":"
+        )
         ends = _CLAUSE_END.match(text, token.end) is not None
         return named and length >= 4 and ends and _password_value(token.text)
     return how != "back_bare" and shape == "strong" and length >= 5
