@@ -120,6 +120,7 @@ def says_further(text: str) -> bool:
 
 def parts(value: str) -> list[str]:
     """The things that commas, "and" and "or" join; what is long or has one noun stays whole."""
+    value = re.sub(r",? (?:such as|including|for example|namely) ", ", ", value)
     pieces = [piece for piece in re.split(r",|;| / | and | or | & ", value) if piece.strip()]
     whole = any(len(piece.split()) > 4 for piece in pieces)
     if (
