@@ -141,7 +141,10 @@ def bare_thing(piece: str) -> str:
 
 
 _LISTED = re.compile(
-    r"(?:and |or )?(?!so |but |which |it |they |i |we |you |as |because |how )[a-z'’-]+(?: [a-z'’-]+){0,2}"
+    r"(?:and |or )?(?!thanks|thank |bye|please|pls|ok(?:ay)?(?![a-z])|lol|haha|right(?![a-z]))"
+    r"(?!so |but |which |it |they |i |we |you |as |because |how )"
+    r"[a-z'’-]+(?: (?!and |or )[a-z'’-]+){0,2}"
+    r"(?P<last> (?:and|or) (?!so |i |we |you |it )[a-z'’-]+(?: [a-z'’-]+){0,1})?"
 )
 
 
@@ -150,10 +153,11 @@ def listed_behind(found: Found) -> str:
     clauses = found.spoken.sentence.clauses
     items: list[str] = []
     for clause in clauses[found.clause_index + 1 :]:
-        if not _LISTED.fullmatch(clause.text):
+        listed = _LISTED.fullmatch(clause.text)
+        if listed is None:
             return ""
         items.append(found.reading.original(clause.start, clause.end))
-        if clause.text.startswith(("and ", "or ")):
+        if listed.group("last") or clause.text.startswith(("and ", "or ")):
             return ", ".join(items)
     return ""
 

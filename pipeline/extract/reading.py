@@ -238,7 +238,8 @@ class Reading:
         """Whether the talk is of looking for work: by the task, what is known, or what was said."""
         words = _words().job
         context = self.prepared.context
-        said = (context.task or "", context.project or "", self.prepared.text, *(text for _, text in self.prepared.history))
+        history = (text for _, text in self.prepared.history)
+        said = (context.task or "", context.project or "", self.prepared.text, *history)
         return any(words.search(text) for text in (*said, *self.prepared.known))
 
     def times(self, text: str) -> tuple[TimeExpr, ...]:
