@@ -163,6 +163,8 @@ class _Wishes:
     groups: tuple[tuple[str, str, re.Pattern[str]], ...]
     strip: re.Pattern[str]
     no_wish: re.Pattern[str]
+    marks: re.Pattern[str]
+    """Words without which a clause that falls into no group tells of no wish."""
 
 
 @cache
@@ -172,6 +174,7 @@ def _wishes() -> _Wishes:
         tuple((one["key"], one["label"], re.compile("|".join(one["patterns"]))) for one in raw["wish"]),
         re.compile("|".join(f"(?:{pattern})" for pattern in raw["strip"]["patterns"])),
         re.compile("|".join(raw["no_wish"]["patterns"])),
+        re.compile("|".join(raw["marks"]["patterns"])),
     )
 
 
@@ -187,7 +190,9 @@ def _keyed(words: str) -> tuple[str, str] | None:
         if match is not None:
             denied = "别忘" not in words and _DENIED.search(words[: match.start()]) is not None
             return (f"no {key}", f"不要{label}") if denied else (key, label)
-    return _core(words) if len(words) <= _LONGEST_CLAUSE else None
+    if len(words) > _LONGEST_CLAUSE or not _wishes().marks.search(words):
+        return None
+    return _core(words)
 
 
 def _core(words: str) -> tuple[str, str] | None:
