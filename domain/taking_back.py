@@ -66,9 +66,7 @@ def _restore(case: Case, memory: Memory) -> UpdateMemory | None:
     return UpdateMemory(memory.memory_id, "correct", before, version.number, (former[-1].entry.ref,))
 
 
-def _back_to_former(
-    case: Case, meant: Sequence[Memory], restored: Sequence[UpdateMemory | None]
-) -> Decision:
+def _back_to_former(case: Case, meant: Sequence[Memory], restored: Sequence[UpdateMemory | None]) -> Decision:
     at = case.context.said_at
     commands: list[Command] = [
         update or EndMemory(memory.memory_id, "retracted", at, "user_retracted")

@@ -31,8 +31,7 @@ def policy_document() -> dict[str, object]:
 def _lexicon_digests() -> tuple[tuple[str, str], ...]:
     folder = resources.files(__package__.rpartition(".")[0]).joinpath("lexicon")
     return tuple(
-        (name, hashlib.sha256(entry.read_bytes()).hexdigest())
-        for name, entry in sorted(_word_lists(folder))
+        (name, hashlib.sha256(entry.read_bytes()).hexdigest()) for name, entry in sorted(_word_lists(folder))
     )
 
 

@@ -2,24 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from ...domain.candidate import TimeFrame
 from ..timeexpr import TimeExpr
+from .reading import puts_in_past, tells_what_is_over
 
 if TYPE_CHECKING:
     from .engine import Found
-
-_OVER = re.compile(
-    r"当时|那时候?|那会儿?|那阵子?|曾|以前|从前|过去|早些年"
-    r"|(?<![a-z])(?:used to|back then|back in|at the time|formerly)"
-)
-"""Words after which a plain statement is about what is over."""
-
-_STILL = re.compile(r"还(?:在|住|没|是|只|想)|其实|只敢|才敢|只要|(?<![a-z])(?:(?:was|were)(?! (?:[a-z]+ly )?(?:born|given|told|made|[a-z]+ed)(?![a-z]))|still|only)(?![a-z])")
-"""Words that put a statement into a past that a time expression names; "was born" tells of what lasts."""
 
 _DATES = ("birthday", "exam_date", "release_date", "deadline")
 """Attributes whose value is a date: the date tells nothing of when the statement holds."""
@@ -41,8 +32,8 @@ def put_in_time(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:
     if draft["intent"] not in ("assert", "late"):
         return {}
     clause = found.clause
-    over = _OVER.search(clause.text) is not None
-    if not over and draft["intent"] == "assert" and not _STILL.search(clause.text):
+    over = tells_what_is_over(clause.text)
+    if not over and draft["intent"] == "assert" and not puts_in_past(clause.text):
         return {}
     period = _past_time(found, clause.start, clause.end)
     if period is not None:

@@ -68,6 +68,8 @@ class _Words:
     answerish: re.Pattern[str]
     task_topic: re.Pattern[str]
     foretells: re.Pattern[str]
+    over: re.Pattern[str]
+    still: re.Pattern[str]
 
 
 @cache
@@ -90,6 +92,16 @@ def trimmed(said: str) -> str:
 def orders(text: str) -> bool:
     """Whether a normalised clause tells the assistant what to do."""
     return _words().order.search(text) is not None
+
+
+def tells_what_is_over(text: str) -> bool:
+    """Whether a plain statement in this normalised clause is about what is over."""
+    return _words().over.search(text) is not None
+
+
+def puts_in_past(text: str) -> bool:
+    """Whether words put a statement into a past that a time expression beside them names."""
+    return _words().still.search(text) is not None
 
 
 @dataclass(frozen=True)

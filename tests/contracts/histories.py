@@ -187,5 +187,3 @@ def task_changed(change: Literal["started", "finished"]) -> TaskChanged:
 def day(month: int, number: int, hour: int = 0) -> datetime:
     """A moment of the scenario's autumn, at +08:00 as people say it."""
     return datetime(2026, month, number, hour, tzinfo=UTC) - timedelta(hours=8)
-
-

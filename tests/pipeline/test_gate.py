@@ -109,7 +109,8 @@ def test_another_self_without_limits_is_unsafe(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["我的预算没有限制", "我对时间没有限制，都可以", "I have no dietary restrictions", "He never refused me"]
+    "text",
+    ["我的预算没有限制", "我对时间没有限制，都可以", "I have no dietary restrictions", "He never refused me"],
 )
 def test_other_limits_are_no_concern_of_it(text: str) -> None:
     assert fast_reject(prepared(text)) is None
