@@ -190,7 +190,7 @@ class RuleExtractor:
             found += _in_sentence(spoken, reading, careful=spoken.masked)
             if len(found) > MAX_CANDIDATES:
                 break
-        found = _named_before_vague(found)
+        found = _told_once(_named_before_vague(found))
         found.sort(key=lambda pair: pair[0])
         return [candidate for _, candidate in found[:MAX_CANDIDATES]]
 
@@ -201,6 +201,27 @@ def _named_before_vague(results: list[tuple[int, Candidate]]) -> list[tuple[int,
     if not any(one.target_words for one in retractions):
         return results
     return [(at, one) for at, one in results if one.kind != "retraction" or one.target_words]
+
+
+def _told_once(results: list[tuple[int, Candidate]]) -> list[tuple[int, Candidate]]:
+    """Of words in which a rule for a form of wish finds a habit, the rule for any wish has no more to say."""
+    formed = [
+        span for _, one in results for span in _spans(one) if one.kind == "hint" and not _is_any_wish(one)
+    ]
+    return [
+        (at, one)
+        for at, one in results
+        if not _is_any_wish(one)
+        or not any(a.start < b.end and b.start < a.end for a in _spans(one) for b in formed)
+    ]
+
+
+def _is_any_wish(one: Candidate) -> bool:
+    return one.kind == "hint" and one.rule.endswith(".hint.wish")
+
+
+def _spans(one: Candidate) -> list[Span]:
+    return [span for item in one.evidence for span in item.spans]
 
 
 def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tuple[int, Candidate]]:

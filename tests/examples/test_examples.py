@@ -141,5 +141,4 @@ def test_what_is_wanted_from_now_on_changes_the_wish_for_reports(office: Memstra
 
 def test_the_same_hint_in_three_tasks_becomes_a_habit(office: Memstrata) -> None:
     assert values(office, "habit", on="2026-09-20", known="2026-09-20") == []
-    # The same words say how long the reports are to be and what is to be in them.
-    assert values(office, "habit", on="2026-09-22") == ["length.short", "关键事项"]
+    assert values(office, "habit", on="2026-09-22") == ["关键事项"]
