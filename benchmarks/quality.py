@@ -41,8 +41,8 @@ memstrata eval GOLDEN/*.jsonl --json | python benchmarks/quality.py > docs/quali
 ```
 
 The cases were there while the rules were written, so the figures say how well the rules cover what
-they were written for. Other people's words will be decided less well; how much less is not measured
-here.
+they were written for. Other people's words will be decided less well; how much less
+stands in [quality on unseen cases](quality-unseen.md).
 """
 
 CASES = """## What a case is
