@@ -65,7 +65,13 @@ class MemoryService:
         self._importing = Importing(writer, parts.clock, parts.policy, parts.value_of)
         self._recall = Recall(parts.views, parts.clock, Narrowing(parts.policy))
         self._ingest = Ingest(
-            parts.store, parts.views, writer, judging, parts.clock, self._undo.plan_revision
+            parts.store,
+            parts.views,
+            self._states,
+            writer,
+            judging,
+            parts.clock,
+            self._undo.plan_revision,
         )
         self.policy = parts.policy
 

@@ -21,11 +21,14 @@ from ..pipeline.controller import Analysis, Decided, Judging
 from ..pipeline.prepare import Arrived, arrive, check_turn
 from ..pipeline.secrets import speaks_of_secret
 from ..projections.ports import DecisionQuery, Views
-from .owners import Part, Writer
+from .owners import OwnerStates, Part, Writer
 from .reports import CandidateReport, IngestReport, TurnReport
 
 GROUP = 64
 """Turns that are committed at once; a turn is acknowledged when its group is durable."""
+
+KNOWN = 50
+"""Memories whose contents the gate is told: enough to know whom and what the talk is about."""
 
 PlanRevision = Callable[[Owner, OwnerState, str], Plan]
 Progress = Callable[[int], None]
@@ -107,13 +110,14 @@ class Ingest:
         self,
         store: EventStore,
         views: Views,
+        states: OwnerStates,
         writer: Writer,
         judging: Judging,
         clock: Clock,
         plan_revision: PlanRevision,
     ) -> None:
         self._store, self._writer, self._judging, self._clock = store, writer, judging, clock
-        self._views, self._plan_revision = views, plan_revision
+        self._views, self._states, self._plan_revision = views, states, plan_revision
         self._simulated: set[Owner] = set()
         """Owners whose simulated clock is running."""
 
@@ -159,6 +163,7 @@ class Ingest:
         ids = {place: self._store.turn_id(call.owner, one.key) for place, one in group}
         recorded = self._store.read_streams(call.owner, list(ids.values()))
         queued: dict[str, str] = {}
+        known = _known(self._states.load(call.owner))
         for place, one in group:
             turn_id, digest = ids[place], self._store.digest(call.owner, one.text)
             entries = recorded.get(turn_id, [])
@@ -171,7 +176,7 @@ class Ingest:
                     raise error
                 call.reports[place] = _failed(one.turn, error, turn_id)
             else:
-                prepared = one.prepare(turn_id, call.recent.of(one.turn.session))
+                prepared = one.prepare(turn_id, call.recent.of(one.turn.session), known)
                 analysis = self._judging.gate.analyse(prepared)
                 new = Waiting(place, one, turn_id, digest, len(entries), before is not None, analysis)
                 if new.revises:  # planned on what is recorded, so what waits goes first and it goes alone
@@ -367,3 +372,10 @@ def _digest_in_force(entries: Sequence[RecordedEvent]) -> str | None:
         e.event.text_digest for e in entries if isinstance(e.event, Judged) and e.stream_version not in struck
     ]
     return digests[-1] if digests else None
+
+
+def _known(state: OwnerState) -> tuple[str, ...]:
+    """Contents of the memories that were changed last, at most `KNOWN`, newest first."""
+    standing = [(memory.entries[-1].position, memory.current) for memory in state.active()]
+    newest = sorted(standing, key=lambda pair: -pair[0])[:KNOWN]
+    return tuple(version.statement.content for _, version in newest if version is not None)

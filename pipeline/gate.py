@@ -11,7 +11,7 @@ import tomllib
 import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
@@ -104,6 +104,7 @@ def fast_reject(prepared: Prepared) -> Judgement | None:
     return None
 
 
+@lru_cache(maxsize=256)
 def _known(known: tuple[str, ...]) -> frozenset[str]:
     return frozenset(fold_for_comparison(content) for content in known)
 
