@@ -51,13 +51,20 @@ _NO_PLACE = re.compile(
 )
 
 
+_WAY = re.compile(r"(?<=[\u4e00-\u9fff]{2})[去来]$")
+"""The way that a move takes, behind the town."""
+
+
 @builder
 def place(found: Found) -> Changes | None:
     """Refuse what cannot be a town or a country, such as a hospital bed or the flat above."""
-    value = found.plain("value")
+    value = _WAY.sub("", found.plain("value"))
     if len(value) < 2 or _NO_PLACE.search(value.lower()):
         return None
-    return {}
+    if value == found.plain("value"):
+        return {}
+    said = _WAY.sub("", found.words("value"))
+    return {"value": value, "content": found.rule.content.replace("{value}", said)}
 
 
 _NO_PEOPLE = re.compile(
