@@ -9,7 +9,7 @@ from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
-from .errors import MemoryStateError, RefusedError
+from .errors import RefusedError
 from .events import Created, Endorsed, Erased, Proposed, Updated
 from .evidence import Evidence
 from .history import Chain, Closing, Period, Version, chain_of, struck_versions
@@ -236,19 +236,6 @@ class Memory:
         if evidence and restates(evidence, self.current.statement.content):
             raise RefusedError("evidence_restates_stored", "the words given only repeat what is stored")
         return self.current
-
-    def undoable(self, names: Sequence[int]) -> tuple[int, ...]:
-        """The named events, ascending, checked to exist in this stream.
-
-        Raises:
-            MemoryStateError: a name is no event of this stream.
-        """
-        wanted = tuple(sorted(set(names)))
-        if not wanted or wanted[0] < 1 or wanted[-1] > self.stream_version:
-            raise MemoryStateError(
-                self.memory_id, f"has no events {wanted}", "`memstrata history` shows them"
-            )
-        return wanted
 
 
 def restates(evidence: Sequence[Evidence], content: str) -> bool:

@@ -1,6 +1,5 @@
 """Python in the documents runs, links lead somewhere, and the commands that they name exist."""
 
-import importlib.util
 import re
 import subprocess
 import sys
@@ -126,8 +125,6 @@ def test_every_decision_has_all_its_parts_and_stands_in_the_list() -> None:
 
 
 def test_the_commands_in_the_documents_exist(tmp_path: Path) -> None:
-    if importlib.util.find_spec("memstrata.cli") is None:
-        pytest.skip("the command line is not there yet")
     commands = sorted({command for document in DOCUMENTS for command in commands_of(document)})
 
     unknown = [
