@@ -16,23 +16,21 @@ from typing import TYPE_CHECKING, Literal, Self
 from .adapters.storage import SqlEventStore, UuidSevenIds, VerifyReport, open_store
 from .adapters.storage.dump import cells
 from .adapters.storage.views import RebuildReport, SqlViews, ViewProjector, rebuild
-from .domain.candidate import Candidate
 from .domain.errors import InvalidInputError, NotFoundError
 from .domain.policy import Policy
-from .domain.ports import Clock, Prepared
+from .domain.ports import Clock
 from .domain.slot import slot_of
 from .domain.statement import Statement
-from .domain.turn import Turn, TurnContext
 from .domain.upcasting import check_upcasters
-from .pipeline.controller import Gate
 from .pipeline.data import policy_document
-from .pipeline.first_person import in_first_person
 from .pipeline.text import tokens
 from .projections.memories import Shaping
 from .service import MemoryService, Parts
 
 if TYPE_CHECKING:  # loaded where it is used: most commands need neither the rules nor the evaluation
     from .application.evaluation import Evaluation
+    from .domain.candidate import Candidate
+    from .pipeline.controller import Gate
 
 
 class SystemClock:
@@ -166,6 +164,7 @@ def load_policy(path: str | None = None) -> Policy:
 
 def offline_gate() -> Gate:
     """The gate without any model: rules propose and judge."""
+    from .pipeline.controller import Gate
     from .pipeline.extract import RuleExtractor
     from .pipeline.gate import fast_reject
     from .pipeline.judge import KeywordFallbackJudge, RuleJudge, normalise_judgement
@@ -226,7 +225,10 @@ def value_of(content: str, attribute: str) -> str | None:
 
     The sentence may speak of the user in the first or the third person.
     """
+    from .domain.ports import Prepared
+    from .domain.turn import Turn, TurnContext
     from .pipeline.extract import RuleExtractor
+    from .pipeline.first_person import in_first_person
 
     moment = datetime(2000, 1, 1, tzinfo=UTC)
     context = TurnContext(turn_id="0" * 32, session="person", said_at=moment, zone="UTC")

@@ -9,31 +9,34 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING
 
-from .application.explain import Why, explain
 from .application.given import check_moments, check_not_ahead, check_texts, clean
-from .application.importing import ImportedMemory, Importing
-from .application.ingest import Ingest, Progress
 from .application.owners import OwnerStates, Writer
-from .application.people import People, ValueOf, memory_in
-from .application.recall import Line, Recall
-from .application.reports import BatchReport, IngestReport
-from .application.undo import PolicyOf, Undo
 from .domain.errors import AmbiguousIdError, NotFoundError, OwnerRequiredError
-from .domain.ledger import Batch
-from .domain.memory import Memory, Status
 from .domain.owner import Owner
-from .domain.plan import Plan
-from .domain.policy import Policy
-from .domain.ports import Clock, EventStore, IdSource
-from .domain.scope import ScopeKind
-from .domain.selector import Selector
-from .domain.stream import RecordedEvent
-from .domain.turn import Turn
-from .pipeline.controller import Gate, Judging
-from .pipeline.narrowing import Narrowing
 from .projections.ports import Counts, DecisionQuery, Listed, Views
-from .projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
+
+if TYPE_CHECKING:  # loaded where it is used: who only reads needs neither the gate nor the planner
+    from .application.explain import Why
+    from .application.importing import ImportedMemory, Importing
+    from .application.ingest import Ingest, Progress
+    from .application.people import People, ValueOf
+    from .application.recall import Line, Recall
+    from .application.reports import BatchReport, IngestReport
+    from .application.undo import PolicyOf, Undo
+    from .domain.ledger import Batch
+    from .domain.memory import Memory, Status
+    from .domain.plan import Plan
+    from .domain.policy import Policy
+    from .domain.ports import Clock, EventStore, IdSource
+    from .domain.scope import ScopeKind
+    from .domain.selector import Selector
+    from .domain.stream import RecordedEvent
+    from .domain.turn import Turn
+    from .pipeline.controller import Gate, Judging
+    from .projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
 
 OwnerName = Owner | str
 
@@ -56,23 +59,9 @@ class MemoryService:
     """The memories of many owners in one store."""
 
     def __init__(self, parts: Parts) -> None:
+        self._parts = parts
         self._store, self._views, self._clock = parts.store, parts.views, parts.clock
         self._states = OwnerStates(parts.store, parts.policy.registry)
-        writer = Writer(parts.store, self._states, parts.ids)
-        judging = Judging(parts.build_gate, parts.policy)
-        self._undo = Undo(parts.store, self._states, writer, judging, parts.policy_of, parts.clock)
-        self._people = People(writer, parts.clock, parts.policy.fingerprint, parts.value_of)
-        self._importing = Importing(writer, parts.clock, parts.policy, parts.value_of)
-        self._recall = Recall(parts.views, parts.clock, Narrowing(parts.policy))
-        self._ingest = Ingest(
-            parts.store,
-            parts.views,
-            self._states,
-            writer,
-            judging,
-            parts.clock,
-            self._undo.plan_revision,
-        )
         self.policy = parts.policy
 
     # --- turns in --------------------------------------------------------------------------------
@@ -214,6 +203,8 @@ class MemoryService:
 
     def folded(self, owner: OwnerName, memory_id: str) -> Memory:
         """One memory as folded from its events."""
+        from .application.people import memory_in
+
         named = self._owner(owner)
         return memory_in(self._states.load(named), self.resolve(named, memory_id))
 
@@ -223,6 +214,9 @@ class MemoryService:
         Raises:
             NotFoundError: no such memory, or no such version of it.
         """
+        from .application.explain import explain
+        from .application.people import memory_in
+
         named = self._owner(owner)
         state = self._states.load(named)
         memory = memory_in(state, self.resolve(named, memory_id))
@@ -382,6 +376,59 @@ class MemoryService:
         """
         check_texts(actor=actor)
         return self._undo.apply(self._owner(owner), plan, actor=actor, reason=clean("reason", reason))
+
+    # --- parts, each made for the first call that needs it ----------------------------------------
+
+    @cached_property
+    def _writer(self) -> Writer:
+        return Writer(self._store, self._states, self._parts.ids)
+
+    @cached_property
+    def _judging(self) -> Judging:
+        from .pipeline.controller import Judging
+
+        return Judging(self._parts.build_gate, self.policy)
+
+    @cached_property
+    def _ingest(self) -> Ingest:
+        from .application.ingest import Ingest
+
+        return Ingest(
+            self._store,
+            self._views,
+            self._states,
+            self._writer,
+            self._judging,
+            self._clock,
+            self._undo.plan_revision,
+        )
+
+    @cached_property
+    def _importing(self) -> Importing:
+        from .application.importing import Importing
+
+        return Importing(self._writer, self._clock, self.policy, self._parts.value_of)
+
+    @cached_property
+    def _people(self) -> People:
+        from .application.people import People
+
+        return People(self._writer, self._clock, self.policy.fingerprint, self._parts.value_of)
+
+    @cached_property
+    def _recall(self) -> Recall:
+        from .application.recall import Recall
+        from .pipeline.narrowing import Narrowing
+
+        return Recall(self._views, self._clock, Narrowing(self.policy))
+
+    @cached_property
+    def _undo(self) -> Undo:
+        from .application.undo import Undo
+
+        return Undo(
+            self._store, self._states, self._writer, self._judging, self._parts.policy_of, self._clock
+        )
 
     # --- inside ----------------------------------------------------------------------------------
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from datetime import datetime
 
 from ..domain.errors import InvalidInputError
-from ..pipeline.prepare import AHEAD
-from ..pipeline.secrets import find_secrets, mask
 from ..pipeline.text import check_text
 
 
@@ -41,6 +39,8 @@ def check_not_ahead(name: str, moment: datetime | None, now: datetime) -> None:
     Raises:
         InvalidInputError: it is, or it has no offset from UTC.
     """
+    from ..pipeline.prepare import AHEAD  # with all that a turn needs, which who only reads does not
+
     check_moments(**{name: moment})
     if moment is not None and moment > now + AHEAD:
         raise InvalidInputError(
@@ -56,5 +56,7 @@ def clean(name: str, text: str) -> str:
     Raises:
         InvalidInputError: see `check_texts`.
     """
+    from ..pipeline.secrets import find_secrets, mask  # likewise
+
     check_texts(**{name: text})
     return mask(text, find_secrets(text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 from pydantic import Field
 
@@ -26,7 +27,7 @@ from ..domain.statement import Provenance, Statement
 from ..domain.turn import TurnContext
 from ..domain.values import MemoryType, Moment, Polarity
 from ..domain.zone import fixed_zone_name
-from ..pipeline.keywords import KeyWordReader
+from ..pipeline.keywords import KeyWordReader, KeyWords
 from ..pipeline.secrets import find_secrets
 from ..pipeline.text import check_text
 from .owners import Writer
@@ -98,7 +99,11 @@ class Importing:
         value_of: Callable[[str, str], str | None],
     ) -> None:
         self._writer, self._clock, self._policy, self._value_of = writer, clock, policy, value_of
-        self._read = KeyWordReader(policy).read
+
+    @cached_property
+    def _read(self) -> Callable[[str], KeyWords]:
+        # Its patterns take longer to compile than most commands take in all.
+        return KeyWordReader(self._policy).read
 
     def take_over(
         self, owner: Owner, memories: Sequence[ImportedMemory], *, actor: str, reason: str

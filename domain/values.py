@@ -17,7 +17,7 @@ Moment = AwareDatetime
 class Value(BaseModel):
     """Frozen and closed: an unknown field is an error, not a silent loss."""
 
-    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float")
+    model_config = ConfigDict(frozen=True, extra="forbid", ser_json_timedelta="float", defer_build=True)
 
 
 class EventRef(Value):

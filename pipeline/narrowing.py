@@ -2,18 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import cached_property
+
 from ..domain.policy import Policy
 from ..domain.slot import fold_value
 from ..domain.statement import Statement
-from .keywords import KeyWordReader
+from .keywords import KeyWordReader, KeyWords
 
 
 class Narrowing:
     """Compares statements with the registry and the word lists of one policy."""
 
     def __init__(self, policy: Policy) -> None:
-        self._registry = policy.registry
-        self._read = KeyWordReader(policy).read
+        self._policy, self._registry = policy, policy.registry
+
+    @cached_property
+    def _read(self) -> Callable[[str], KeyWords]:
+        # Its patterns take longer to compile than most commands take in all.
+        return KeyWordReader(self._policy).read
 
     def excepts(self, narrow: Statement, wide: Statement) -> bool:
         """Whether the narrow statement says, for its scope, what the wide one says otherwise.

@@ -8,18 +8,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from ...application.explain import Link, Why
-from ...application.recall import Line
-from ...application.reports import BatchReport, CandidateReport, TurnReport
 from ...domain.events import Proposed
-from ...domain.ledger import Batch
-from ...domain.plan import Effect, Plan
-from ...domain.statement import Statement
-from ...domain.stream import RecordedEvent
-from ...projections.ports import Listed
-from ...projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
+
+if TYPE_CHECKING:  # a list needs none of the reports and plans
+    from ...application.explain import Link, Why
+    from ...application.recall import Line
+    from ...application.reports import BatchReport, CandidateReport, TurnReport
+    from ...domain.ledger import Batch
+    from ...domain.plan import Effect, Plan
+    from ...domain.statement import Statement
+    from ...domain.stream import RecordedEvent
+    from ...projections.ports import Listed
+    from ...projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
 
 Form = dict[str, Any]
 

@@ -6,19 +6,22 @@ import difflib
 import re
 from collections.abc import Sequence
 from datetime import datetime
+from typing import TYPE_CHECKING
 
-from ...application.explain import Link, Why
 from ...domain.events import Judged, Proposed
-from ...domain.statement import Statement
-from ...domain.stream import RecordedEvent
 from ...domain.zone import zone_of
-from ...projections.ports import Listed
-from ...projections.rows import MemoryRow, PeriodRow, VersionRow
 from .forms import quotes_of, statement_form
 from .ids import ShortIds
 from .tables import fields, table
 from .text import clean, number, pad, stamp, styled, toned
 from .turns import ending, said, scope_of
+
+if TYPE_CHECKING:  # a list needs no explanations
+    from ...application.explain import Link, Why
+    from ...domain.statement import Statement
+    from ...domain.stream import RecordedEvent
+    from ...projections.ports import Listed
+    from ...projections.rows import MemoryRow, PeriodRow, VersionRow
 
 
 def listing(memories: Sequence[Listed], short: ShortIds) -> list[str]:

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
-from ...application.reports import CandidateReport, TurnReport
-from ...domain.statement import Statement
 from ...domain.zone import fixed_zone_name, zone_of
 from .forms import expires
 from .ids import ShortIds
 from .text import clean, fit, pad, stamp, styled, terminal_width, toned
+
+if TYPE_CHECKING:
+    from ...application.reports import CandidateReport, TurnReport
+    from ...domain.statement import Statement
 
 _WORDS = 240
 """Columns of a turn's words that are shown where the output is no terminal."""
