@@ -40,6 +40,12 @@ def golden_dir() -> Path:
 
 
 @pytest.fixture(scope="session")
+def cases_dir() -> Path:
+    """The reported cases: MEMSTRATA_CASES_DIR, else ../shared/cases. Missing: a skip, in CI a failure."""
+    return _reference_dir("MEMSTRATA_CASES_DIR", "cases")
+
+
+@pytest.fixture(scope="session")
 def data_dir() -> Path:
     """Public conversations: MEMSTRATA_DATA_DIR, else ../shared/data. Missing: a skip, in CI a failure."""
     return _reference_dir("MEMSTRATA_DATA_DIR", "data")
