@@ -70,9 +70,8 @@ class Case:
 
     @cached_property
     def occupant(self) -> Memory | None:
-        """The memory in the candidate's slot, active or not; None when it is free or was erased."""
-        memory = self.state.in_slot(self.slot())
-        return None if memory is None or memory.status == "erased" else memory
+        """The memory in the candidate's slot, active or not; None when it is free."""
+        return self.state.in_slot(self.slot())
 
     @cached_property
     def siblings(self) -> tuple[tuple[Memory, Version], ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Literal
@@ -75,8 +75,14 @@ class Memory:
         return struck_versions(self.entries)
 
     @cached_property
+    def erased(self) -> bool:
+        """Whether a tombstone stands in its place: nothing of it holds, and nothing can be added to it."""
+        return any(isinstance(entry.event, Erased) for entry in self.entries)
+
+    @cached_property
     def _chain(self) -> Chain:
-        return chain_of(self.entries, self.struck)
+        chain = chain_of(self.entries, self.struck)
+        return replace(chain, current=None, closing=None, periods=()) if self.erased else chain
 
     @property
     def versions(self) -> tuple[Version, ...]:
@@ -100,8 +106,8 @@ class Memory:
 
     @cached_property
     def latest(self) -> Version | None:
-        """The version that stands, else the last in force that stood; None when none is in force."""
-        if self.current is not None:
+        """The version that stands, else the last in force that stood; None when there is none."""
+        if self.current is not None or self.erased:
             return self.current
         standing = [v for v in self.versions if v.in_force and v.kind != "late"]
         return standing[-1] if standing else None
@@ -135,6 +141,8 @@ class Memory:
     @cached_property
     def pending(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
         """Held proposals that neither a version nor a person has settled since."""
+        if self.erased:
+            return ()
         settled = max(
             [
                 entry.stream_version
@@ -165,7 +173,7 @@ class Memory:
     @property
     def status(self) -> Status:
         """Where the memory stands, whatever the time: dated ends are applied by the reader."""
-        if any(isinstance(entry.event, Erased) for entry in self.entries):
+        if self.erased:
             return "erased"
         if self.current is not None:
             return "active"

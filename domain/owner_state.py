@@ -154,8 +154,10 @@ class OwnerState:
 def statement_of(memory: Memory) -> Statement | None:
     """What the memory is about: its latest statement, else what its last hint would say.
 
-    None for a stream that holds no statement in force, such as a memory that was rolled back whole.
+    None for a memory that was erased, and for one that never said anything: they occupy no slot.
     """
+    if memory.erased:
+        return None
     if memory.latest is not None:
         return memory.latest.statement
     for _, proposal in reversed(memory.hints):

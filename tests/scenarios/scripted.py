@@ -186,3 +186,14 @@ def habit(key: str, family: str, **more: Any) -> dict[str, Any]:
         "signals": (Signal(kind="family", text=family, start=0, end=1, value=family),),
         **more,
     }
+
+
+def dropped(attribute: str, value: str, intent: str) -> dict[str, Any]:
+    """A taking back: `intent` is `end` (no longer so) or `retract` (it is not to be kept)."""
+    return {
+        "kind": "retraction",
+        "attribute": attribute,
+        "value": value,
+        "content": f"不再记{value}",
+        "intent": intent,
+    }
