@@ -32,7 +32,7 @@ NOT_CURRENT = {
 }
 
 
-def _spoken(words: Sequence[Any], now: datetime) -> dict[str, Any]:
+def spoken(words: Sequence[Any], now: datetime) -> dict[str, Any]:
     """The candidate that an extractor would find in these words."""
     match words:
         case ("city", value, intent):
@@ -116,7 +116,7 @@ class World:
         self, text: str, number: int, words: Sequence[Any], session: int, extractor: int, task: int | None
     ) -> str:
         origin = {"extractor": f"x{extractor}", "rule": f"r.{words[0]}"}
-        found = {**_spoken(words, self.stage.clock.time), **origin}
+        found = {**spoken(words, self.stage.clock.time), **origin}
         self.stage.extractor.script[text] = [found]
         turn = Turn(
             user=text,
