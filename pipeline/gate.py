@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-import unicodedata
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
@@ -19,7 +18,7 @@ from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
 from .segment import Segmented, plays_on, segment
 from .signals import find_signals
-from .text import fold_for_comparison, language_of, normalise
+from .text import LeavingOut, fold_for_comparison, language_of, normalise
 
 _LASTING = frozenset(
     {"lasting", "everything", "remember", "retraction", "correction", "change", "repetition", "limiting"}
@@ -134,8 +133,11 @@ def _only_acknowledges(text: str) -> bool:
     return all(piece in words.acknowledgements or words.drawn_out.fullmatch(piece) for piece in pieces)
 
 
+_NO_EMOJI = LeavingOut(frozenset({"So", "Sk", "Cf", "Mn", "Cs"}).__contains__)
+
+
 def _without_emoji(text: str) -> str:
-    return "".join(ch for ch in text if unicodedata.category(ch) not in ("So", "Sk", "Cf", "Mn", "Cs"))
+    return text.translate(_NO_EMOJI)
 
 
 def _rejected(rule: str, category: Category, text: str) -> Judgement:

@@ -11,10 +11,11 @@ import re
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
+from .memo import of_last_texts
 from .text import NormText, normalise
 
 MaterialKind = Literal["code", "quote", "document", "log", "fiction"]
@@ -121,7 +122,7 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
 
 
-@lru_cache(maxsize=256)
+@of_last_texts
 def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     """Cut the masked text of one message.
 
@@ -151,15 +152,20 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
 
 def plays_on(history: Sequence[str]) -> bool:
     """Whether a role play that one of the former messages began still goes on. Oldest first."""
-    patterns = _patterns()
     on = False
     for said in history:
-        text = normalise(said).text
-        if patterns.fiction_ends.search(text):
-            on = False
-        elif _starts_fiction(text) is not None:
-            on = True
+        turns = _turns_play(said)
+        on = on if turns is None else turns
     return on
+
+
+@of_last_texts
+def _turns_play(said: str) -> bool | None:
+    """Whether role play goes on behind a message; None when the message leaves it as it was."""
+    text = normalise(said).text
+    if _patterns().fiction_ends.search(text):
+        return False
+    return True if _starts_fiction(text) is not None else None
 
 
 def _starts_fiction(text: str) -> int | None:

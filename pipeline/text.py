@@ -5,13 +5,18 @@ and lower case, for traditional and simplified characters. Evidence, however, is
 of the original, so the normalised text carries an offset map.
 """
 
+from __future__ import annotations
+
 import re
 import unicodedata
 from bisect import bisect_right
+from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Literal
+
+from .memo import of_last_texts
 
 Language = Literal["zh", "en", "mixed"]
 TextProblem = Literal["lone_surrogate", "nul"]
@@ -90,13 +95,20 @@ def normalise(text: str, *, fold_case: bool = True) -> NormText:
     """
     if text.isascii():
         return NormText(text.lower() if fold_case else text, text)
-    table = _table(fold_case)
-    distinct = set(text)
-    marks = "".join(re.escape(ch) for ch in sorted(distinct) if _composes(ch))
-    longer = "".join(re.escape(ch) for ch in sorted(distinct) if len(table[ord(ch)]) > 1)
-    if not marks and not longer:
+    return _folded(text) if fold_case else _normalised(text, _table(False))
+
+
+@of_last_texts
+def _folded(text: str) -> NormText:
+    """Kept, because a turn compares its text many times. With its case a text is read once, for secrets."""
+    return _normalised(text, _table(True))
+
+
+def _normalised(text: str, table: _FoldTable) -> NormText:
+    irregular = table.irregular_in(text)
+    if not irregular:
         return NormText(text.translate(table), text)
-    return _normalise_with_map(text, table, _irregular(marks, longer))
+    return _normalise_with_map(text, table, _segments_of(irregular))
 
 
 def fold_for_comparison(text: str) -> str:
@@ -105,8 +117,7 @@ def fold_for_comparison(text: str) -> str:
     Normalised; punctuation, symbols (emoji among them), white space and control characters removed.
     Marks stay: they belong to words. Empty when there were no words.
     """
-    kept = "".join(ch for ch in normalise(text).text if unicodedata.category(ch)[0] in "LNM")
-    return kept.replace("\ufe0f", "").replace("\u20e3", "")
+    return normalise(text).text.translate(_WORDS_ONLY)
 
 
 def is_han(ch: str) -> bool:
@@ -137,10 +148,10 @@ def language_of(text: str) -> Language:
     A text is `mixed` when Latin words are more than a fifth of its words, a Chinese word being taken
     as 1.6 characters long.
     """
-    han = len(_HAN.findall(text)) / 1.6
-    latin = len(_LATIN_WORD.findall(text))
+    han = 0 if text.isascii() else len(_HAN.findall(text)) / 1.6
     if not han:
         return "en"
+    latin = len(_LATIN_WORD.findall(text))
     share = latin / (latin + han)
     if share <= 0.2:
         return "zh"
@@ -154,16 +165,45 @@ def check_text(text: str) -> TextProblem | None:
     return "nul" if "\0" in text else None
 
 
+class LeavingOut(dict[int, int | None]):
+    """For `str.translate`: leaves characters out by their Unicode category; filled as they are met."""
+
+    def __init__(self, is_left_out: Callable[[str], bool]) -> None:
+        super().__init__()
+        self._is_left_out = is_left_out
+
+    def __missing__(self, code_point: int) -> int | None:
+        left_out = self._is_left_out(unicodedata.category(chr(code_point)))
+        self[code_point] = kept = None if left_out else code_point
+        return kept
+
+
+_WORDS_ONLY = LeavingOut(lambda category: category[0] not in "LNM")
+_WORDS_ONLY |= {0xFE0F: None, 0x20E3: None}  # marks of emoji
+
+
 class _FoldTable(dict[int, str]):
     """Code point → its normalised form, filled as characters are met (never longer than Unicode)."""
 
     def __init__(self, fold_case: bool) -> None:
         super().__init__()
         self._fold_case = fold_case
+        self._regular: set[str] = set()
+        """Characters that were met, and that are each folded to one by themselves."""
 
     def __missing__(self, code_point: int) -> str:
         self[code_point] = folded = self.fold(chr(code_point))
         return folded
+
+    def irregular_in(self, text: str) -> str:
+        """The characters of `text` that may melt into their neighbour or grow, each once, in order.
+
+        Those that are known not to are taken out at once: a fifth of the time of asking each again.
+        """
+        unknown = set(text) - self._regular
+        irregular = {ch for ch in unknown if _composes(ch) or len(self[ord(ch)]) > 1}
+        self._regular |= unknown - irregular
+        return "".join(sorted(irregular))
 
     def fold(self, segment: str) -> str:
         plain = unicodedata.normalize("NFKC", segment)
@@ -189,8 +229,11 @@ def _composes(ch: str) -> bool:
     return unicodedata.combining(ch) != 0 or "\u1160" <= ch <= "\u11ff"
 
 
-def _irregular(marks: str, longer: str) -> re.Pattern[str]:
+@lru_cache(maxsize=64)
+def _segments_of(irregular: str) -> re.Pattern[str]:
     """Segments that must be folded as a whole: a character with its marks, or one that grows."""
+    marks = "".join(re.escape(ch) for ch in irregular if _composes(ch))
+    longer = "".join(re.escape(ch) for ch in irregular if not _composes(ch))
     with_marks = f"[^{marks}]?[{marks}]{{1,{_MARKS_PER_SEGMENT}}}" if marks else ""
     growing = f"[{longer}]" if longer else ""
     return re.compile("|".join(part for part in (with_marks, growing) if part))

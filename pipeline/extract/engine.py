@@ -228,8 +228,9 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
     """Candidates of one sentence; `careful` takes only plain slots away from a masked secret."""
     rules = all_rules()
     calls: dict[int, list[int]] = {}
-    for start, _, place in rule_index().scan(spoken.sentence.text):
-        calls.setdefault(place, []).append(start)
+    for start, _, places in rule_index().scan(spoken.sentence.text):
+        for place in places:
+            calls.setdefault(place, []).append(start)
     results: list[tuple[int, Candidate]] = []
     taken: list[tuple[int, int]] = []
     withdrawn: list[tuple[int, int]] = []

@@ -163,6 +163,10 @@ def all_rules() -> tuple[Rule, ...]:
 
 
 @cache
-def rule_index() -> WordIndex[int]:
-    """The words that call for rules → the rule's place in `all_rules()`."""
-    return WordIndex((word, place) for place, rule in enumerate(all_rules()) for word in rule.any)
+def rule_index() -> WordIndex[tuple[int, ...]]:
+    """The words that call for rules → the rules' places in `all_rules()`."""
+    places: dict[str, list[int]] = {}
+    for place, rule in enumerate(all_rules()):
+        for word in rule.any:
+            places.setdefault(word, []).append(place)
+    return WordIndex((word, tuple(called)) for word, called in places.items())
