@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from ...domain.candidate import Signal, TimeFrame
 from ..numerals import chinese_number
 from ..quantity import canonical, find_quantities
-from ..signals import kinds_of
 from ..text import fold_for_comparison
 from ..timeexpr import month_day
 from .reading import orders, trimmed
@@ -107,7 +106,7 @@ def birthday(found: Found) -> Changes | None:
     if re.search(r"农历|阴历", found.clause.text):
         value = f"农历{value}"
     former = re.search(r"不是([^,。!?]{2,10})", found.spoken.sentence.text)
-    correct = former is not None or "correction" in kinds_of(found.seen)
+    correct = former is not None or "correction" in found.kinds
     return {
         "value": value,
         "intent": "correct" if correct else "assert",
@@ -282,7 +281,7 @@ def device(found: Found) -> Changes:
     if found.has("former"):
         ended = re.search(r"不再|了,|了，|换", found.match.group()) is not None
         changes |= {"intent": "change" if ended else "correct", "former_value": found.plain("former")}
-    elif "change" in kinds_of(found.seen):
+    elif "change" in found.kinds:
         changes["intent"] = "change"
     return changes
 
@@ -297,8 +296,8 @@ def experience(found: Found) -> Changes | None:
         return None
     shown = f"{int(years) if years == int(years) else years}年"
     field = re.sub(r"^(?:的|是)+|(?:的|了|是|相关)+$", "", found.words("field"))
-    change = "change" in kinds_of(found.seen) or re.search(r"满|正好|已经", found.clause.text) is not None
-    correct = "correction" in kinds_of(found.seen)
+    change = "change" in found.kinds or re.search(r"满|正好|已经", found.clause.text) is not None
+    correct = "correction" in found.kinds
     return {
         "value": shown,
         "content": f"用户有{shown}{field}经验" if field else f"用户有{shown}工作经验",
@@ -313,13 +312,13 @@ def salary(found: Found) -> Changes | None:
     amounts = [one for one in find_quantities(said) if one.unit == "money"]
     floor = re.search(r"以下|低于|最低|至少|底线|不低于|起码", found.match.group()) is not None
     value = canonical(amounts[0]) if amounts else found.plain("value")
-    changed = floor or bool(kinds_of(found.seen) & {"change", "correction"})
+    changed = floor or bool(found.kinds & {"change", "correction"})
     content = f"期望薪资 {said}以上" if floor and "以上" not in said else f"期望薪资 {said}"
     return {
         "value": f"{value}+" if floor and value.replace(".", "").isdigit() else value,
         "content": content,
         "intent": "correct"
-        if found.rule.intent == "correct" or "correction" in kinds_of(found.seen)
+        if found.rule.intent == "correct" or "correction" in found.kinds
         else "change"
         if changed
         else "assert",
@@ -339,7 +338,7 @@ def expected_city(found: Found) -> list[Changes] | None:
     towns = [one.strip() for one in re.split(r"、|/|或者?|和|跟", found.plain("value")) if one.strip()]
     if not towns or any(_NO_PLACE.search(town) or len(town) < 2 for town in towns):
         return None
-    kinds = kinds_of(found.seen)
+    kinds = found.kinds
     intent = found.rule.intent
     if intent == "assert" and "change" in kinds:
         intent = "change"
@@ -389,12 +388,12 @@ def exam(found: Found) -> Changes:
     times = found.times(said)
     day = times[0].start.date().isoformat() if times and times[0].start else month_day(said)
     exam_name = found.words("exam").removesuffix("考试")
-    changed = bool(kinds_of(found.seen) & {"change"})
+    changed = bool(found.kinds & {"change"})
     return {
         "value": day or found.plain("value"),
         "content": f"{exam_name}考试日期：{said}",
         "intent": "correct"
-        if found.rule.intent == "correct" or "correction" in kinds_of(found.seen)
+        if found.rule.intent == "correct" or "correction" in found.kinds
         else "change"
         if changed
         else "assert",
@@ -432,7 +431,7 @@ def likes(found: Found) -> list[Changes] | None:
         return None
     verb = found.words("verb", trim=False) or "喜欢"
     negative = found.rule.polarity == "negative"
-    kinds = kinds_of(found.seen)
+    kinds = found.kinds
     further = re.search(r"也|还|除了", found.spoken.sentence.text) is not None
     changed = re.search(r"现在|如今|开始|变得|越来越|不再|了$", found.clause.text) is not None
     intent = "correct" if "correction" in kinds else "change" if changed else "add" if further else "assert"
@@ -609,7 +608,7 @@ def release(found: Found) -> Changes:
     """The day itself where the clock settles it."""
     times = found.times(found.words("value"))
     day = times[0].start.date().isoformat() if times and times[0].start else found.plain("value")
-    changed = bool(kinds_of(found.seen) & {"change"})
+    changed = bool(found.kinds & {"change"})
     due = re.search(r"截止|ddl|deadline|交付", found.norm("what")) is not None
     return {
         "attribute": "deadline" if due else "release_date",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from ...domain.candidate import TimeFrame
 from ..numerals import english_number
 from ..quantity import canonical, find_quantities
-from ..signals import kinds_of
 from ..timeexpr import month_day
 from .builders import Changes, builder, trimmed_of
 from .english import (
@@ -90,7 +89,7 @@ def en_city_list(found: Found) -> list[Changes] | None:
     """A candidate for each town where the user would work."""
     towns = [part.strip(" .") for part in re.split(r",| or | and |/", found.plain("value"))]
     towns = [town for town in towns if len(town) > 1 and not is_no_place(town)]
-    only = found.has("only") or "exclusive" in kinds_of(found.seen)
+    only = found.has("only") or "exclusive" in found.kinds
     return [
         {
             "value": town,
@@ -122,7 +121,7 @@ def en_birthday(found: Found) -> Changes | None:
     denied = re.search(r"(?<![a-z])not (?:the |on )?[a-z0-9]", found.text_behind()) is not None
     return {
         "value": value,
-        "intent": "correct" if denied or "correction" in kinds_of(found.seen) else "assert",
+        "intent": "correct" if denied or "correction" in found.kinds else "assert",
     }
 
 

@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from ...domain.candidate import Signal
-from ..signals import Seen, kinds_of
+from ..signals import Seen
 from ..text import fold_for_comparison
 from ..timeexpr import month_day
 from .builders import Changes, builder, trimmed_of
@@ -89,7 +89,7 @@ def en_order(found: Found) -> Changes | None:
     said = _without_remarks(_sentence_of(found))
     if not given or _tells_of_oneself(sentence) or len(said) < 5:
         return None
-    everything = "everything" in kinds_of(found.seen)
+    everything = "everything" in found.kinds
     family = task_named(found)
     draft: dict[str, Any] = {"value": None, "content": said}
     if family is not None and not everything:

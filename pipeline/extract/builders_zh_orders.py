@@ -9,7 +9,7 @@ from functools import cache
 from importlib import resources
 from typing import TYPE_CHECKING
 
-from ..signals import families_in, kinds_of
+from ..signals import families_in
 from ..text import fold_for_comparison
 from .builders import FAMILY_LABELS, Changes, builder, order_words, without_lead
 
@@ -223,7 +223,7 @@ def wish(found: Found) -> Changes | None:
     if keyed is None:
         return None
     key, told = keyed
-    if key.startswith("length.") and "limiting" in kinds_of(found.seen):
+    if key.startswith("length.") and "limiting" in found.kinds:
         return None  # how long this one is to be says nothing of others
     family = found.reading.task_family or (found.spoken.family[0] if found.spoken.family else None)
     label = FAMILY_LABELS.get(family or "", "同类")

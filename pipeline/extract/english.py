@@ -9,7 +9,7 @@ from importlib import resources
 from typing import TYPE_CHECKING, Any
 
 from ...domain.candidate import TimeFrame
-from ..signals import families_in, kinds_of
+from ..signals import families_in
 
 if TYPE_CHECKING:
     from .engine import Found
@@ -102,7 +102,7 @@ def filled(found: Found, **values: str) -> str:
 
 def intent_of(found: Found, *, further: bool = False) -> str:
     """How it relates to what was so, by the words beside it."""
-    kinds = kinds_of(found.seen)
+    kinds = found.kinds
     if "correction" in kinds:
         return "correct"
     if "change" in kinds:

@@ -114,6 +114,11 @@ class Spoken:
     """One for each clause."""
 
     @cached_property
+    def kinds(self) -> frozenset[str]:
+        """The kinds of its signals."""
+        return kinds_of(self.seen)
+
+    @cached_property
     def order(self) -> bool:
         """Whether the sentence tells the assistant what to do."""
         return _words().order.search(self.sentence.text) is not None
@@ -153,8 +158,7 @@ class Spoken:
     @cached_property
     def lasts(self) -> bool:
         """Whether a word such as "from now on" or "in every answer" stands in it."""
-        kinds = kinds_of(self.seen)
-        return "everything" in kinds or any(one.entry.value == "order" for one in self.seen)
+        return "everything" in self.kinds or any(one.entry.value == "order" for one in self.seen)
 
     @cached_property
     def user_acts(self) -> bool:
@@ -166,7 +170,7 @@ class Spoken:
         """A standing order about answers."""
         if not self.standing:
             return False
-        if "everything" in kinds_of(self.seen):
+        if "everything" in self.kinds:
             return True
         about = self.answer or _words().standing_answer.search(self.sentence.text) is not None
         return about and self.family is None
@@ -174,12 +178,12 @@ class Spoken:
     @cached_property
     def for_tasks(self) -> bool:
         """A standing order about tasks of one kind."""
-        told = self.directed or (self.order and "remember" in kinds_of(self.seen))
-        if not told or "everything" in kinds_of(self.seen) or _words().foretells.search(self.sentence.text):
+        told = self.directed or (self.order and "remember" in self.kinds)
+        if not told or "everything" in self.kinds or _words().foretells.search(self.sentence.text):
             return False
         typed = _words().talks_task.search(self.sentence.text) is not None
-        limited = "limiting" in kinds_of(self.seen)
-        kept = self.lasts or "remember" in kinds_of(self.seen)
+        limited = "limiting" in self.kinds
+        kept = self.lasts or "remember" in self.kinds
         return (typed and not limited) or (kept and self.family is not None)
 
     @cached_property

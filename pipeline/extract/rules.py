@@ -41,6 +41,16 @@ CONDITIONS = frozenset(get_args(SignalKind)) | {
 }
 """What `need` and `forbid` may name."""
 
+_COSTS = {"order": 1, "answer": 1, "answerish": 1, "artefact": 1, "negated_order": 1, "thanks": 1} | {
+    "standing": 2,
+    "standing_for_answers": 2,
+    "standing_for_tasks": 2,
+    "family_named": 2,
+    "job": 2,
+    "dated": 3,
+}
+"""Conditions that take a search (1), several (2), or the reading of all dates (3); the rest is at hand."""
+
 
 @dataclass(frozen=True)
 class Rule:
@@ -81,6 +91,12 @@ class Rule:
     builder: str | None = None
     need: frozenset[str] = frozenset()
     forbid: frozenset[str] = frozenset()
+
+    @cached_property
+    def conditions(self) -> tuple[tuple[str, bool], ...]:
+        """What must (True) and what must not hold, what is soonest told first."""
+        wanted = [*((one, True) for one in self.need), *((one, False) for one in self.forbid)]
+        return tuple(sorted(wanted, key=lambda one: (_COSTS.get(one[0], 0), one)))
 
     @cached_property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
