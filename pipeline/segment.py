@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -106,8 +106,11 @@ def _patterns() -> _Patterns:
 
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_QUOTES = re.compile(r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\"")
-_BRACKETS = re.compile(r"【[^】]{8,4000}】|\[(?:[^\[\]\n]{12,1000})\]")
+_QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"'}
+_HEADINGS = {"【": "】"}
+_SHORT_HEADING = 9  # code points, marks included; shorter ones are words that are set off
+_ENCLOSED = 4_000  # code points between two such marks, at most
+_BRACKETS = re.compile(r"\[(?:[^\[\]\n]{12,1000})\]")
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
 _SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
 _SPEAKS = re.compile(r"(?::|说|写道|says|reads|this|german|english)\s*\Z")
@@ -185,7 +188,9 @@ def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
         found += _json_blocks(text)
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text)]
-    found += [Material(*m.span(), "quote") for m in _quotes(text)]
+    found += [Material(start, end, "quote") for start, end in _quotes(text)]
+    headings = (span for span in _enclosed(text, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
+    found += [Material(*span, "document") for span in headings]
     found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
     found += _introduced(text)
     fiction = 0 if in_fiction else _starts_fiction(text)
@@ -212,16 +217,39 @@ def _json_blocks(text: str) -> list[Material]:
     return blocks
 
 
-def _quotes(text: str) -> list[re.Match[str]]:
+def _quotes(text: str) -> list[tuple[int, int]]:
     """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
     introduced = _patterns().introduces.search(text) is not None
     return [
-        m
-        for m in _QUOTES.finditer(text)
-        if (introduced and _SPEAKS.search(text, max(0, m.start() - 16), m.start()))
-        or (m.end() - m.start() > _LONG_QUOTE and _SENTENCE_WITHIN.search(m.group()))
-        or (m.end() - m.start() > _SHORT_QUOTE and _SPEAKER_WITHIN.search(m.group()))
+        (start, end)
+        for start, end in _enclosed(text, _QUOTES)
+        if (introduced and _SPEAKS.search(text, max(0, start - 16), start))
+        or (end - start > _LONG_QUOTE and _SENTENCE_WITHIN.search(text, start, end))
+        or (end - start > _SHORT_QUOTE and _SPEAKER_WITHIN.search(text, start, end))
     ]
+
+
+def _enclosed(text: str, marks: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+    """Stretches from an opening mark to the next closing one, marks included, none overlapping.
+
+    A “ that nothing closes goes on to the end of the text. Each closing mark is looked for once, however
+    many marks open before it.
+    """
+    opening = re.compile(f"[{''.join(marks)}]")
+    closes: dict[str, int] = {}
+    at = 0
+    while (match := opening.search(text, at)) is not None:
+        start, closing = match.start(), marks[match.group()]
+        if closes.get(closing, 0) <= start:
+            found = text.find(closing, start + 1)
+            closes[closing] = found if found >= 0 else len(text)
+        close = closes[closing]
+        closed = close < len(text) and (closing != match.group() or close > start + 1)
+        if close - start - 1 <= _ENCLOSED and (closed or (match.group() == "“" and close == len(text))):
+            at = min(close + 1, len(text))
+            yield start, at
+        else:
+            at = start + 1
 
 
 _BEHIND = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")

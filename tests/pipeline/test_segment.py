@@ -1,12 +1,21 @@
 """What is said and what is only shown; sentences, clauses, questions."""
 
+import re
 import time
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memstrata.pipeline.segment import MAX_CLAUSES, Segmented, plays_on, segment
+from memstrata.pipeline.segment import (
+    _HEADINGS,
+    _QUOTES,
+    MAX_CLAUSES,
+    Segmented,
+    _enclosed,
+    plays_on,
+    segment,
+)
 
 
 def _said(text: str, *, in_fiction: bool = False) -> list[str]:
@@ -149,3 +158,14 @@ def test_no_stretch_is_both_said_and_shown(pieces: list[str]) -> None:
     parts = segment("".join(pieces))
     for sentence in parts.sentences:
         assert not any(part.start < sentence.end and sentence.start < part.end for part in parts.material)
+
+
+@given(st.text(alphabet='“”「」『』"【】我 ', max_size=24), st.integers(-2, 2), st.booleans())
+def test_marks_pair_with_the_next_one_that_closes(marks: str, around: int, closed: bool) -> None:
+    """Each pattern says it plainly, and looks far ahead from every mark that opens."""
+    text = marks + "“" + "a" * (4_000 + around) + "”" * closed
+    quotes = r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\""
+    headings = r"【[^】]{0,4000}】"
+
+    for found, plain in ((_QUOTES, quotes), (_HEADINGS, headings)):
+        assert list(_enclosed(text, found)) == [match.span() for match in re.finditer(plain, text)]
