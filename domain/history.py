@@ -6,6 +6,7 @@ the events in force alone, so that undoing and undoing an undo need no rules of 
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
@@ -91,35 +92,62 @@ class _Cut:
 
 def chain_of(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> Chain:
     """Fold the events of one memory into its version chain."""
-    versions: list[Version] = []
-    layers: dict[int, Version | _Cut] = {}
-    current: Version | None = None
-    closing: Closing | None = None
+    fold = ChainFold()
     for entry in entries:
+        fold.add(entry, in_force=entry.stream_version not in struck)
+    return fold.chain()
+
+
+class ChainFold:
+    """The version chain of a stream, event by event: the cost of one more does not grow with the chain.
+
+    An event that undoes others changes which of the earlier ones are in force: then fold anew.
+    """
+
+    def __init__(self) -> None:
+        self.versions: list[Version] = []
+        self.current: Version | None = None
+        self.closing: Closing | None = None
+        self._paint = _Painting()
+
+    @property
+    def periods(self) -> Sequence[Period]:
+        """When which version holds in the world; disjoint, ascending."""
+        return self._paint.periods
+
+    def add(self, entry: RecordedEvent, *, in_force: bool) -> int:
+        """Take the next event in.
+
+        Returns:
+            How many periods stay as they were, counted from the first; those after them may differ.
+        """
         event, at = entry.event, entry.stream_version
         if isinstance(event, Created | Updated):
-            version = _version(entry, event, versions, at not in struck)
-            versions.append(version)
-            if not version.in_force:
-                continue
-            layers[version.place] = version
+            version = _version(entry, event, self.versions, in_force)
+            self.versions.append(version)
+            if not in_force:
+                return len(self.periods)
             if version.kind in KEEPS_PLACE:
-                if closing is None and (current is None or current.place == version.place):
-                    current = version
+                if self.closing is None and (self.current is None or self.current.place == version.place):
+                    self.current = version
             elif version.kind != "late":
-                current, closing = version, None
-        elif at in struck:
-            continue
-        elif isinstance(event, Superseded):
-            current, closing = None, Closing("superseded", entry, event.at, "superseded", event.successor)
-            layers[at] = _Cut(event.at)
-        elif isinstance(event, Expired):
-            current, closing = None, Closing(event.kind, entry, event.at, event.reason)
+                self.current, self.closing = version, None
+            return self._paint.lay(version.place, version)
+        if in_force and isinstance(event, Superseded):
+            self.current = None
+            self.closing = Closing("superseded", entry, event.at, "superseded", event.successor)
+            return self._paint.lay(at, _Cut(event.at))
+        if in_force and isinstance(event, Expired):
+            self.current, self.closing = None, Closing(event.kind, entry, event.at, event.reason)
             if event.kind == "retracted":
-                layers.clear()
-            else:
-                layers[at] = _Cut(event.at)
-    return Chain(tuple(versions), current, closing, _paint([layers[place] for place in sorted(layers)]))
+                self._paint = _Painting()
+                return 0
+            return self._paint.lay(at, _Cut(event.at))
+        return len(self.periods)
+
+    def chain(self) -> Chain:
+        """What the events so far come to."""
+        return Chain(tuple(self.versions), self.current, self.closing, tuple(self.periods))
 
 
 def _version(entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_force: bool) -> Version:
@@ -134,37 +162,75 @@ def _version(entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_
     return Version(len(earlier) + 1, entry, kind, event.statement, place, in_force)
 
 
-def _paint(layers: Sequence[Version | _Cut]) -> tuple[Period, ...]:
-    """Lay the versions over the axis of valid time in their order; what comes later covers.
+class _Painting:
+    """Versions laid over the axis of valid time in the order of their places; what comes later covers.
 
     A version that follows closes what held at its start. A late one covers its own past period
     only, up to what was known to begin next, and never reaches beyond the time it was said.
     """
-    painted: list[Period] = []
-    for layer in layers:
+
+    def __init__(self) -> None:
+        self.periods: list[Period] = []
+        self._places: list[int] = []
+        self._layers: list[Version | _Cut] = []
+        self._covered: tuple[int, list[Period]] = (0, [])
+        """From which period on the last layer changed them, and what stood there before it."""
+
+    def lay(self, place: int, layer: Version | _Cut) -> int:
+        """Put a layer in its place, instead of one that is there.
+
+        Returns:
+            How many periods stay as they were.
+        """
+        index = bisect_left(self._places, place)
+        if index == len(self._places):
+            self._places.append(place)
+            self._layers.append(layer)
+            return self._cover(layer)
+        if self._places[index] == place:
+            self._layers[index] = layer
+        else:
+            self._places.insert(index, place)
+            self._layers.insert(index, layer)
+        if index == len(self._layers) - 1:
+            start, former = self._covered
+            self.periods[start:] = former
+            return min(start, self._cover(layer))
+        self.periods.clear()
+        for each in self._layers:
+            self._cover(each)
+        return 0
+
+    def _cover(self, layer: Version | _Cut) -> int:
         if isinstance(layer, _Cut):
-            painted = _until(painted, layer.at)
-            continue
+            return self._until(layer.at)
         statement = layer.statement
         start, end = statement.valid_from, statement.end.at
         if layer.kind == "late":
-            painted = _overlay(painted, layer.number, start, _late_end(painted, statement))
-            continue
-        painted = _until(painted, start)
+            self._covered = (0, list(self.periods))
+            self.periods = _overlay(self.periods, layer.number, start, _late_end(self.periods, statement))
+            return 0
+        kept = self._until(start)
         if end is None or start < end:
-            painted.append(Period(layer.number, start, end))
-    return tuple(painted)
+            self.periods.append(Period(layer.number, start, end))
+        return kept
+
+    def _until(self, moment: datetime) -> int:
+        """Let nothing hold from the moment on."""
+        kept = len(self.periods)
+        while kept and _reaches(self.periods[kept - 1], moment):
+            kept -= 1
+        former = self.periods[kept:]
+        self._covered = (kept, former)
+        # They are disjoint: only the first of those that reach it can have begun before.
+        del self.periods[kept:]
+        if former and former[0].valid_from < moment:
+            self.periods.append(Period(former[0].version, former[0].valid_from, moment))
+        return kept
 
 
-def _until(painted: Sequence[Period], moment: datetime) -> list[Period]:
-    kept = []
-    for period in painted:
-        if period.valid_from >= moment:
-            continue
-        if period.valid_to is None or period.valid_to > moment:
-            period = Period(period.version, period.valid_from, moment)
-        kept.append(period)
-    return kept
+def _reaches(period: Period, moment: datetime) -> bool:
+    return period.valid_to is None or period.valid_to > moment or period.valid_from >= moment
 
 
 def _late_end(painted: Sequence[Period], statement: Statement) -> datetime:
