@@ -59,6 +59,16 @@ class Closing:
     successor: str | None = None
 
 
+Standing = Literal["active", "ended", "retracted", "superseded", "withdrawn"]
+
+
+def standing(current: Version | None, closing: Closing | None) -> Standing:
+    """What a memory is of which any version is in force."""
+    if current is not None:
+        return "active"
+    return closing.kind if closing is not None else "withdrawn"
+
+
 def struck_versions(entries: Sequence[RecordedEvent]) -> frozenset[int]:
     """Stream versions that an in-force `RolledBack` names.
 
@@ -114,6 +124,11 @@ class ChainFold:
     def periods(self) -> Sequence[Period]:
         """When which version holds in the world; disjoint, ascending."""
         return self._paint.periods
+
+    @property
+    def standing(self) -> Standing:
+        """What the memory is, as long as any version is in force."""
+        return standing(self.current, self.closing)
 
     def add(self, entry: RecordedEvent, *, in_force: bool) -> int:
         """Take the next event in.

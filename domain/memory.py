@@ -12,7 +12,7 @@ from typing import Literal
 from .errors import RefusedError
 from .events import Created, Endorsed, Erased, Proposed, Updated
 from .evidence import Evidence
-from .history import Chain, Closing, Period, Version, chain_of, struck_versions
+from .history import Chain, Closing, Period, Version, chain_of, standing, struck_versions
 from .slot import fold_value
 from .statement import Statement
 from .stream import RecordedEvent
@@ -109,8 +109,23 @@ class Memory:
         """The version that stands, else the last in force that stood; None when there is none."""
         if self.current is not None or self.erased:
             return self.current
-        standing = [v for v in self.versions if v.in_force and v.kind != "late"]
-        return standing[-1] if standing else None
+        stood = [v for v in self.versions if v.in_force and v.kind != "late"]
+        return stood[-1] if stood else None
+
+    @cached_property
+    def said(self) -> tuple[RecordedEvent, Statement] | None:
+        """What the memory is about, and the event that says it: its latest statement, else its last hint's.
+
+        None for a memory that was erased, and for one that never said anything.
+        """
+        if self.erased:
+            return None
+        if self.latest is not None:
+            return self.latest.entry, self.latest.statement
+        for entry, proposal in reversed(self.hints):
+            if proposal.statement is not None:
+                return entry, proposal.statement
+        return (self.versions[-1].entry, self.versions[-1].statement) if self.versions else None
 
     def in_force(self) -> Iterable[RecordedEvent]:
         """The events that are not undone, in order."""
@@ -175,10 +190,8 @@ class Memory:
         """Where the memory stands, whatever the time: dated ends are applied by the reader."""
         if self.erased:
             return "erased"
-        if self.current is not None:
-            return "active"
         if any(version.in_force for version in self.versions):
-            return self.closing.kind if self.closing else "withdrawn"
+            return standing(self.current, self.closing)
         if any(v.verdict == "rejected" for _, v in self.verdicts):
             return "rejected"
         if self.hints:

@@ -156,14 +156,7 @@ def statement_of(memory: Memory) -> Statement | None:
 
     None for a memory that was erased, and for one that never said anything: they occupy no slot.
     """
-    if memory.erased:
-        return None
-    if memory.latest is not None:
-        return memory.latest.statement
-    for _, proposal in reversed(memory.hints):
-        if proposal.statement is not None:
-            return proposal.statement
-    return memory.versions[-1].statement if memory.versions else None
+    return None if memory.said is None else memory.said[1]
 
 
 def _opens_memory(entry: RecordedEvent) -> bool:
