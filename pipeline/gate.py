@@ -18,6 +18,7 @@ from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
 from .segment import Segmented, plays_on, segment
 from .signals import find_signals
+from .sought import Sought, pieces_of
 from .text import LeavingOut, fold_for_comparison, language_of, normalise
 
 _LASTING = frozenset(
@@ -35,14 +36,18 @@ class GateWords:
     acknowledgements: frozenset[str]
     drawn_out: re.Pattern[str]
     signal: re.Pattern[str]
-    unsafe: re.Pattern[str]
-    emotion: re.Pattern[str]
-    thanks: re.Pattern[str]
+    unsafe: Sought
+    emotion: Sought
+    thanks: Sought
     fallback: Mapping[str, tuple[re.Pattern[str], int, Category]]
 
 
+def _either(part: Mapping[str, Any]) -> str:
+    return "|".join(f"(?:{pattern})" for pattern in part["patterns"])
+
+
 def _joined(part: Mapping[str, Any]) -> re.Pattern[str]:
-    return re.compile("|".join(f"(?:{pattern})" for pattern in part["patterns"]))
+    return re.compile(_either(part))
 
 
 @cache
@@ -54,9 +59,9 @@ def gate_words() -> GateWords:
         acknowledgements=frozenset(fold_for_comparison(w) for w in raw["acknowledgement"]["words"]),
         drawn_out=_joined(raw["acknowledgement"]),
         signal=_joined(raw["signal"]),
-        unsafe=_joined(raw["unsafe"]),
-        emotion=_joined(raw["emotion"]),
-        thanks=_joined(raw["thanks"]),
+        unsafe=Sought(_either(raw["unsafe"])),
+        emotion=Sought(_either(raw["emotion"])),
+        thanks=Sought(_either(raw["thanks"])),
         fallback={
             name: (_joined(part), part["importance"], part["category"])
             for name, part in raw["fallback"].items()
@@ -114,8 +119,8 @@ def _signals(text: str) -> bool:
 
 def _plants_something(parts: Segmented) -> bool:
     """Whether the user's own part of the message holds words of an injection; material is not read."""
-    pattern = gate_words().unsafe
-    return any(pattern.search(sentence.text) for sentence in parts.sentences)
+    unsafe = gate_words().unsafe
+    return any(unsafe.search(sentence.text, pieces_of(sentence.text)) for sentence in parts.sentences)
 
 
 _LONGEST_ACKNOWLEDGEMENT = 80

@@ -12,6 +12,7 @@ from ..domain.candidate import Candidate, SignalKind
 from ..domain.judgement import Category, GateRoute, Judgement, Stability
 from ..domain.ports import Prepared
 from .gate import gate_words, reason_in_language
+from .sought import pieces_of
 from .text import normalise
 
 MIN_CONFIDENCE = 0.55
@@ -87,10 +88,11 @@ def _nothing(prepared: Prepared) -> Judgement:
     """Why there is nothing: a feeling, thanks, or just talk."""
     words = gate_words()
     text = normalise(prepared.text).text
-    if words.emotion.search(text):
+    pieces = pieces_of(text)
+    if words.emotion.search(text, pieces):
         category: Category = "temporary_emotion"
         zh, en, rule = "只是一时的情绪。", "A feeling of the moment, nothing lasting.", "judge.emotion"
-    elif words.thanks.search(text):
+    elif words.thanks.search(text, pieces):
         category, rule = "small_talk", "judge.thanks"
         zh, en = "只是道谢或夸奖。", "Only thanks or praise."
     else:

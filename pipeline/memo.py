@@ -10,23 +10,27 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 SHORT = 4_000
-"""Code points of the texts that many answers are kept for."""
-
-_MANY, _FEW = 256, 2
+"""Code points of the texts that several answers are kept for; of longer ones, the last two."""
 
 
-def of_last_texts(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
-    """Keep the answers for the last 256 short texts and the last 2 long ones.
+def of_last_texts(
+    many: int,
+) -> Callable[[Callable[Concatenate[str, P], T]], Callable[Concatenate[str, P], T]]:
+    """Keep a function's answers for the last `many` short texts and the last two long ones.
 
     One turn asks for the same text several times, and once more for each turn that has it in its
     history. Bounded in size as well as in number: a megabyte is no reason to keep 256 of them. Not
     for texts that may hold a secret: what is kept is kept unmasked.
     """
-    short, long = lru_cache(maxsize=_MANY)(function), lru_cache(maxsize=_FEW)(function)
 
-    @wraps(function)
-    def remembered(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
-        keeper = short if len(text) <= SHORT else long
-        return keeper(text, *args, **kwargs)  # type: ignore[arg-type]  # arguments are hashable
+    def keeping(function: Callable[Concatenate[str, P], T]) -> Callable[Concatenate[str, P], T]:
+        short, long = lru_cache(maxsize=many)(function), lru_cache(maxsize=2)(function)
 
-    return remembered
+        @wraps(function)
+        def remembered(text: str, /, *args: P.args, **kwargs: P.kwargs) -> T:
+            keeper = short if len(text) <= SHORT else long
+            return keeper(text, *args, **kwargs)  # type: ignore[arg-type]  # arguments are hashable
+
+        return remembered
+
+    return keeping

@@ -125,7 +125,7 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
 
 
-@of_last_texts
+@of_last_texts(256)
 def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     """Cut the masked text of one message.
 
@@ -162,7 +162,7 @@ def plays_on(history: Sequence[str]) -> bool:
     return on
 
 
-@of_last_texts
+@of_last_texts(256)
 def _turns_play(said: str) -> bool | None:
     """Whether role play goes on behind a message; None when the message leaves it as it was."""
     text = normalise(said).text

@@ -98,7 +98,7 @@ def normalise(text: str, *, fold_case: bool = True) -> NormText:
     return _folded(text) if fold_case else _normalised(text, _table(False))
 
 
-@of_last_texts
+@of_last_texts(256)
 def _folded(text: str) -> NormText:
     """Kept, because a turn compares its text many times. With its case a text is read once, for secrets."""
     return _normalised(text, _table(True))

@@ -15,6 +15,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from .periods import READERS, Period, Pieces, Precision, Prefer
+from .sought import Sought, pieces_of
 from .text import NormText, normalise
 
 Bound = Literal[
@@ -56,7 +57,7 @@ class TimeExpr:
 @dataclass(frozen=True, slots=True)
 class _Rule:
     rule_id: str
-    pattern: re.Pattern[str]
+    sought: Sought
     reads: str
     bound: str
     options: Mapping[str, Any]
@@ -68,7 +69,7 @@ class _Language:
     before: tuple[_Rule, ...]
     behind: tuple[_Rule, ...]
     markers: tuple[_Rule, ...]
-    past: re.Pattern[str]
+    past: Sought
     words: Mapping[str, Mapping[str, Any]]
 
 
@@ -170,7 +171,7 @@ def _language(table: Mapping[str, Any]) -> _Language:
         before=rules("before"),
         behind=rules("behind"),
         markers=rules("marker"),
-        past=re.compile(table["past"]["pattern"]),
+        past=Sought(table["past"]["pattern"]),
         words=words,
     )
 
@@ -184,18 +185,19 @@ def _rule(entry: Mapping[str, Any], pieces: Mapping[str, str]) -> _Rule:
     pattern = str(entry["pattern"])
     for _ in range(3):  # fragments may name tables
         pattern = _FRAGMENT.sub(lambda match: pieces[match[1]], pattern)
-    return _Rule(entry["id"], re.compile(pattern), entry.get("reads", ""), entry.get("bound", ""), entry)
+    return _Rule(entry["id"], Sought(pattern), entry.get("reads", ""), entry.get("bound", ""), entry)
 
 
 # --- finding periods ---
 
 
 def _markers(text: str) -> Iterator[tuple[int, int, _Rule]]:
+    pieces = pieces_of(text)
     found = [
         (match.start(), match.end(), rule)
         for language in _languages()
         for rule in language.markers
-        for match in rule.pattern.finditer(text)
+        for match in rule.sought.finditer(text, pieces)
     ]
     last = 0
     for start, end, rule in sorted(found, key=lambda one: (one[0], -one[1])):
@@ -208,11 +210,12 @@ def _periods(
     norm: NormText, now: datetime, zone: tzinfo, prefer: Prefer, taken: list[tuple[int, int]]
 ) -> list[_Found]:
     """The longest readings from the left, outside of what markers took."""
+    pieces = pieces_of(norm.text)
     matches = [
         (match, rule, language)
         for language in _languages()
         for rule in language.periods
-        for match in rule.pattern.finditer(norm.text)
+        for match in rule.sought.finditer(norm.text, pieces)
         if _allowed(norm, match, rule)
     ]
     matches.sort(key=lambda one: (one[0].start(), -one[0].end()))
@@ -267,7 +270,9 @@ def _is_past(text: str, start: int, end: int, language: _Language) -> bool:
         clause_end = stop_behind.start()
     around = text[clause_start:start] + "\n" + text[end:clause_end]
     since = _bound_before(text, start, language)
-    return language.past.search(around) is not None or (since is not None and since[1].bound == "since")
+    return (since is not None and since[1].bound == "since") or language.past.search(
+        around, pieces_of(around)
+    ) is not None
 
 
 def _joined_clocks(found: list[_Found]) -> list[_Found]:
@@ -347,9 +352,10 @@ def _bound_before(text: str, start: int, language: _Language) -> tuple[int, _Rul
     """The longest bound that ends where a period starts, and where it begins."""
     low = max(0, start - _REACH)
     window = text[low:start]
+    pieces = pieces_of(window)
     best: tuple[int, _Rule] | None = None
     for rule in language.before:
-        for match in rule.pattern.finditer(window):
+        for match in rule.sought.finditer(window, pieces):
             if match.end() == len(window) and (best is None or low + match.start() < best[0]):
                 best = (low + match.start(), rule)
     return best
@@ -357,7 +363,7 @@ def _bound_before(text: str, start: int, language: _Language) -> tuple[int, _Rul
 
 def _bound_behind(text: str, one: _Found) -> tuple[int, _Rule] | None:
     for rule in one.language.behind:
-        if match := rule.pattern.match(text, one.end):
+        if match := rule.sought.pattern.match(text, one.end):
             return match.end(), rule
     return None
 

@@ -13,6 +13,7 @@ from ...domain.ports import Prepared
 from ...domain.zone import zone_of
 from ..segment import MASK, Clause, Segmented, Sentence, plays_on, segment
 from ..signals import Seen, family_in, family_of, find_signals, kinds_of
+from ..sought import Pieces, Sought, pieces_of
 from ..timeexpr import TimeExpr, find_times
 from .not_kept import turn_wide
 
@@ -54,22 +55,22 @@ ASSISTANT = Subject("assistant")
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    household: re.Pattern[str]
-    other: re.Pattern[str]
-    user: re.Pattern[str]
-    assistant: re.Pattern[str]
-    order: re.Pattern[str]
-    answer: re.Pattern[str]
-    job: re.Pattern[str]
-    user_acts: re.Pattern[str]
-    talks_task: re.Pattern[str]
-    standing_answer: re.Pattern[str]
-    artefact: re.Pattern[str]
-    answerish: re.Pattern[str]
-    task_topic: re.Pattern[str]
-    foretells: re.Pattern[str]
-    over: re.Pattern[str]
-    still: re.Pattern[str]
+    household: Sought
+    other: Sought
+    user: Sought
+    assistant: Sought
+    order: Sought
+    answer: Sought
+    job: Sought
+    user_acts: Sought
+    talks_task: Sought
+    standing_answer: Sought
+    artefact: Sought
+    answerish: Sought
+    task_topic: Sought
+    foretells: Sought
+    over: Sought
+    still: Sought
 
 
 @cache
@@ -77,7 +78,7 @@ def _words() -> _Words:
     raw: dict[str, Any] = tomllib.loads(
         resources.files(_PIPELINE).joinpath("lexicon/circumstances.toml").read_text("utf-8")
     )
-    return _Words(**{name: re.compile("|".join(part["patterns"])) for name, part in raw.items()})
+    return _Words(**{name: Sought("|".join(part["patterns"])) for name, part in raw.items()})
 
 
 _TAIL = re.compile(r"(?:[的了啦啊呀吧哈呢哦嘛咯喔哟呗捏噢耶]|\s|[\"'“”‘’。,，.!！~～、;；:：])+\Z")
@@ -91,17 +92,17 @@ def trimmed(said: str) -> str:
 
 def orders(text: str) -> bool:
     """Whether a normalised clause tells the assistant what to do."""
-    return _words().order.search(text) is not None
+    return _words().order.search(text, pieces_of(text)) is not None
 
 
 def tells_what_is_over(text: str) -> bool:
     """Whether a plain statement in this normalised clause is about what is over."""
-    return _words().over.search(text) is not None
+    return _words().over.search(text, pieces_of(text)) is not None
 
 
 def puts_in_past(text: str) -> bool:
     """Whether words put a statement into a past that a time expression beside them names."""
-    return _words().still.search(text) is not None
+    return _words().still.search(text, pieces_of(text)) is not None
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,11 @@ class Spoken:
     """One for each clause."""
 
     @cached_property
+    def pieces(self) -> Pieces:
+        """The pieces of its text, and of all its clauses."""
+        return pieces_of(self.sentence.text)
+
+    @cached_property
     def kinds(self) -> frozenset[str]:
         """The kinds of its signals."""
         return kinds_of(self.seen)
@@ -121,22 +127,27 @@ class Spoken:
     @cached_property
     def order(self) -> bool:
         """Whether the sentence tells the assistant what to do."""
-        return _words().order.search(self.sentence.text) is not None
+        return _words().order.search(self.sentence.text, self.pieces) is not None
 
     @cached_property
     def answer(self) -> bool:
         """Whether it is about how to answer."""
-        return _words().answer.search(self.sentence.text) is not None
+        return _words().answer.search(self.sentence.text, self.pieces) is not None
 
     @cached_property
     def directed(self) -> bool:
         """Whether a clause of it tells the assistant, and not the user, to do something."""
+        words = _words()
         acting = False
         for clause in self.sentence.clauses:
-            text = _words().task_topic.sub(" ", clause.text)
-            acts = _words().user_acts.search(text) is not None
-            told = _words().assistant.search(text) is not None or self._marked(clause)
-            wished = orders(text) or (_FROM_NOW.search(text) and not _words().foretells.search(text))
+            text, pieces = clause.text, self.pieces
+            if words.task_topic.search(text, pieces):
+                text = words.task_topic.pattern.sub(" ", text)
+                pieces = pieces_of(text)
+            acts = words.user_acts.search(text, pieces) is not None
+            told = words.assistant.search(text, pieces) is not None or self._marked(clause)
+            ahead = _FROM_NOW.search(text) and not words.foretells.search(text, pieces)
+            wished = ahead or words.order.search(text, pieces)
             if wished and not acts and (told or not acting):
                 return True
             acting = acting or acts
@@ -153,7 +164,7 @@ class Spoken:
     @cached_property
     def standing(self) -> bool:
         """Whether it tells the assistant what to do from now on or in every case."""
-        return self.lasts and self.directed and not _words().foretells.search(self.sentence.text)
+        return self.lasts and self.directed and not _words().foretells.search(self.sentence.text, self.pieces)
 
     @cached_property
     def lasts(self) -> bool:
@@ -163,7 +174,7 @@ class Spoken:
     @cached_property
     def user_acts(self) -> bool:
         """Whether the user tells what they themselves do."""
-        return _words().user_acts.search(self.sentence.text) is not None
+        return _words().user_acts.search(self.sentence.text, self.pieces) is not None
 
     @cached_property
     def for_answers(self) -> bool:
@@ -172,16 +183,17 @@ class Spoken:
             return False
         if "everything" in self.kinds:
             return True
-        about = self.answer or _words().standing_answer.search(self.sentence.text) is not None
+        about = self.answer or _words().standing_answer.search(self.sentence.text, self.pieces) is not None
         return about and self.family is None
 
     @cached_property
     def for_tasks(self) -> bool:
         """A standing order about tasks of one kind."""
         told = self.directed or (self.order and "remember" in self.kinds)
-        if not told or "everything" in self.kinds or _words().foretells.search(self.sentence.text):
+        words = _words()
+        if not told or "everything" in self.kinds or words.foretells.search(self.sentence.text, self.pieces):
             return False
-        typed = _words().talks_task.search(self.sentence.text) is not None
+        typed = words.talks_task.search(self.sentence.text, self.pieces) is not None
         limited = "limiting" in self.kinds
         kept = self.lasts or "remember" in self.kinds
         return (typed and not limited) or (kept and self.family is not None)
@@ -190,14 +202,14 @@ class Spoken:
     def names_artefact(self) -> bool:
         """Whether a thing that is made is named, and not merely an answer."""
         words = _words()
-        if words.answerish.search(self.sentence.text):
+        if words.answerish.search(self.sentence.text, self.pieces):
             return False
-        return self.family is not None or words.artefact.search(self.sentence.text) is not None
+        return self.family is not None or words.artefact.search(self.sentence.text, self.pieces) is not None
 
     @cached_property
     def answerish(self) -> bool:
         """Whether it is about telling the user something now."""
-        return _words().answerish.search(self.sentence.text) is not None
+        return _words().answerish.search(self.sentence.text, self.pieces) is not None
 
     @cached_property
     def family(self) -> tuple[str, int, int] | None:
@@ -256,7 +268,7 @@ class Reading:
         context = self.prepared.context
         history = (text for _, text in self.prepared.history)
         said = (context.task or "", context.project or "", self.prepared.text, *history)
-        return any(words.search(text) for text in (*said, *self.prepared.known))
+        return any(words.pattern.search(text) for text in (*said, *self.prepared.known))
 
     def times(self, text: str) -> tuple[TimeExpr, ...]:
         """The time expressions of a text, by the turn's own clock and zone."""
@@ -283,29 +295,28 @@ class Reading:
 
 
 def _spoken(sentence: Sentence, text: str) -> Spoken:
-    return Spoken(
-        sentence, tuple(find_signals(text[sentence.start : sentence.tail])), _subjects(sentence.clauses)
-    )
+    return Spoken(sentence, tuple(find_signals(text[sentence.start : sentence.tail])), _subjects(sentence))
 
 
-def _subjects(clauses: tuple[Clause, ...]) -> tuple[Subject, ...]:
+def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
+    pieces = pieces_of(sentence.text)
     subjects: list[Subject] = []
     present = USER
-    for clause in clauses:
-        present = _subject(clause.text) or present
+    for clause in sentence.clauses:
+        present = _subject(clause.text, pieces) or present
         subjects.append(present)
     return tuple(subjects)
 
 
-def _subject(text: str) -> Subject | None:
+def _subject(text: str, pieces: Pieces) -> Subject | None:
     words = _words()
-    for kind, pattern in (("household", words.household), ("other", words.other)):
-        match = pattern.match(text)
+    for kind, named in (("household", words.household), ("other", words.other)):
+        match = named.pattern.match(text) if named.may_be_in(pieces) else None
         if match:
             return Subject(kind, match.group().strip())
-    if words.user.search(text):
+    if words.user.search(text, pieces):
         return USER
-    if words.assistant.search(text):
+    if words.assistant.search(text, pieces):
         return ASSISTANT
     return None
 

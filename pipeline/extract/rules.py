@@ -12,6 +12,7 @@ from typing import Any, Literal, get_args
 from ...domain.candidate import CandidateKind, Intent, SignalKind
 from ...domain.judgement import Category, Stability
 from ...domain.values import Polarity, Source
+from ..sought import Pieces, Sought
 from ..text import normalise
 from ..words import WordIndex
 
@@ -99,16 +100,30 @@ class Rule:
         return tuple(sorted(wanted, key=lambda one: (_COSTS.get(one[0], 0), one)))
 
     @cached_property
+    def sought(self) -> tuple[Sought, ...]:
+        """The patterns, in the order in which they are tried."""
+        return tuple(map(Sought, self.sources))
+
+    @property
     def patterns(self) -> tuple[re.Pattern[str], ...]:
-        """The patterns, in the order in which they are tried.
+        """The patterns, compiled.
 
         Raises:
             RuleError: one of them is no regular expression.
         """
         try:
-            return tuple(re.compile(source) for source in self.sources)
+            return tuple(one.pattern for one in self.sought)
         except re.error as error:
             raise RuleError(f"rule {self.id!r}: {error}") from error
+
+    @cached_property
+    def _needs(self) -> frozenset[str]:
+        needs = [one.needs for one in self.sought]
+        return frozenset().union(*needs) if all(needs) else frozenset()
+
+    def may_match(self, pieces: Pieces) -> bool:
+        """Whether any of the patterns may match in a text with these pieces."""
+        return pieces is None or not self._needs or not self._needs.isdisjoint(pieces)
 
 
 class RuleError(ValueError):

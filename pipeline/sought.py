@@ -1,0 +1,180 @@
+"""Regular expressions that are only tried where they can match.
+
+Most patterns of the word lists match in few texts, and an alternation of many words is slow to find
+nothing: Python tries every branch at every character. So each pattern says by itself which pieces of at
+most three characters it needs, and is skipped for a text that holds none of them. One set of pieces of
+a text serves all patterns: judging takes less than half the time with it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
+from itertools import product
+from operator import add
+from re import _constants as op  # type: ignore[attr-defined]
+from re import _parser  # type: ignore[attr-defined]
+from typing import Any
+
+from .memo import SHORT, of_last_texts
+
+Pieces = frozenset[str] | None
+"""All runs of one to three characters that a text holds; None when it is too long to ask."""
+
+_LONGEST = 3
+_MOST = 400
+"""Alternatives that are followed up; a class such as `[a-z]` twice in a row needs no further look."""
+
+_Strings = frozenset[str]
+_NOTHING: _Strings = frozenset({""})
+
+
+@of_last_texts(32)
+def pieces_of(text: str) -> Pieces:
+    """The pieces of a text without secrets, and thereby of all that is cut from it."""
+    return split(text)
+
+
+def split(text: str) -> Pieces:
+    """As `pieces_of`, and forgets the text."""
+    if len(text) > SHORT:
+        return None
+    pairs = [*map(add, text, text[1:])]
+    return frozenset((*text, *pairs, *map(add, pairs, text[2:])))
+
+
+class Sought:
+    """A pattern, compiled when it is first tried, and the pieces of which every match holds one.
+
+    `pieces` are those of the text that is searched, or of a longer one that it was cut from.
+    """
+
+    def __init__(self, source: str, flags: int = 0) -> None:
+        self.source = source
+        self._flags = flags
+
+    @cached_property
+    def pattern(self) -> re.Pattern[str]:
+        """The compiled pattern."""
+        return re.compile(self.source, self._flags)
+
+    @cached_property
+    def needs(self) -> frozenset[str]:
+        """Every match holds one of these, but for its case; empty when nothing can be told."""
+        return needed(self.source)
+
+    def may_be_in(self, pieces: Pieces) -> bool:
+        """Whether a text with these pieces may hold a match."""
+        return pieces is None or not self.needs or not self.needs.isdisjoint(pieces)
+
+    def search(self, text: str, pieces: Pieces) -> re.Match[str] | None:
+        """The first match in `text`."""
+        return self.pattern.search(text) if self.may_be_in(pieces) else None
+
+    def finditer(self, text: str, pieces: Pieces) -> Iterable[re.Match[str]]:
+        """The matches in `text`, in order."""
+        return self.pattern.finditer(text) if self.may_be_in(pieces) else ()
+
+
+def needed(source: str) -> frozenset[str]:
+    """Pieces of which every match of a pattern holds at least one; empty when none can be told."""
+    return _required(_parser.parse(source)) or frozenset()
+
+
+def _required(nodes: Iterable[Any]) -> _Strings | None:
+    """The best set of strings of which a match of the nodes in a row holds one; None for none.
+
+    Best is what is longest at its shortest, then what has the fewest strings.
+    """
+    found: list[_Strings] = []
+    run = _NOTHING
+    for code, argument in nodes:
+        strings = _strings(code, argument)
+        if strings is not None and len(run) * len(strings) <= _MOST:
+            run = frozenset("".join(pair) for pair in product(run, strings))
+            if min(map(len, run)) >= _LONGEST:
+                found.append(run)
+                run = _NOTHING
+            continue
+        found.append(run)
+        run = _NOTHING
+        within = strings if strings is not None else _required_in(code, argument)
+        if within is not None:
+            found.append(within)
+    found.append(run)
+    best = max((frozenset(one[:_LONGEST] for one in run) for run in found), key=_worth)
+    return best if all(best) else None
+
+
+def _worth(strings: _Strings) -> tuple[int, int]:
+    shortest = min(sum(1 if ch < "\u0800" else 2 for ch in one) for one in strings)  # a Hanzi tells more
+    return min(shortest, _LONGEST), -len(strings)
+
+
+def _strings(code: Any, argument: Any) -> _Strings | None:
+    """Every string that a node matches, when they are few; what matches between characters is empty."""
+    if code is op.LITERAL:
+        return frozenset(chr(argument))
+    if code in (op.AT, op.ASSERT, op.ASSERT_NOT):
+        return _NOTHING
+    if code is op.IN:
+        return _characters(argument)
+    if code is op.SUBPATTERN:
+        _, added, removed, nodes = argument
+        return None if added or removed else _in_a_row(nodes)
+    if code is op.ATOMIC_GROUP:
+        return _in_a_row(argument)
+    if code is op.BRANCH:
+        return _union(map(_in_a_row, argument[1]))
+    if code in _REPEATS and argument[1] == 1:
+        once = _in_a_row(argument[2])
+        return once if once is None or argument[0] == 1 else once | _NOTHING
+    return None
+
+
+def _required_in(code: Any, argument: Any) -> _Strings | None:
+    if code is op.SUBPATTERN:
+        return None if argument[1] & re.IGNORECASE else _required(argument[3])
+    if code is op.ATOMIC_GROUP:
+        return _required(argument)
+    if code is op.BRANCH:
+        return _union(map(_required, argument[1]))
+    if code in _REPEATS and argument[0] >= 1:
+        return _required(argument[2])
+    return None
+
+
+_REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+
+
+def _in_a_row(nodes: Iterable[Any]) -> _Strings | None:
+    row = _NOTHING
+    for code, argument in nodes:
+        strings = _strings(code, argument)
+        if strings is None or len(row) * len(strings) > _MOST:
+            return None
+        row = frozenset("".join(pair) for pair in product(row, strings))
+    return row
+
+
+def _union(found: Iterator[_Strings | None]) -> _Strings | None:
+    united: set[str] = set()
+    for strings in found:
+        if strings is None or len(united) > _MOST:
+            return None
+        united |= strings
+    return frozenset(united)
+
+
+def _characters(members: Sequence[tuple[Any, Any]]) -> _Strings | None:
+    """The characters of a class, when they are few and named one by one or in short ranges."""
+    found: set[str] = set()
+    for code, argument in members:
+        if code is op.LITERAL:
+            found.add(chr(argument))
+        elif code is op.RANGE and argument[1] - argument[0] < 40:
+            found.update(map(chr, range(argument[0], argument[1] + 1)))
+        else:
+            return None
+    return frozenset(found)
