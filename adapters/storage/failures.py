@@ -9,11 +9,26 @@ from sqlalchemy.exc import DBAPIError
 
 from ...domain.errors import StoreUnavailableError
 
+_MOVED = (
+    "the file, or its write-ahead log, was removed or replaced while it was open",
+    "put it back or open the store anew, and repeat what was not acknowledged",
+)
+
 # Longest prefix first: SQLite's extended codes refine the primary ones by appending to their names.
 _SQLITE = {
-    "SQLITE_NOTADB": ("the file is not a database", "name another file with --db"),
-    "SQLITE_CORRUPT": ("the database file is damaged", "restore it from a backup"),
-    "SQLITE_READONLY": ("the file or its folder is read-only", "make both writable or name another file"),
+    "SQLITE_READONLY_DBMOVED": _MOVED,
+    "SQLITE_NOTADB": (
+        "the file is not a database, or its beginning is damaged",
+        "name another file with --db, or restore it from a backup",
+    ),
+    "SQLITE_CORRUPT": (
+        "the database file is damaged",
+        "`memstrata doctor` says where; restore it from a backup",
+    ),
+    "SQLITE_READONLY": (
+        "the file, its folder or its -wal and -shm files are read-only",
+        "make them writable or name another file",
+    ),
     "SQLITE_CANTOPEN": (
         "the file cannot be opened",
         "check that its folder exists and is writable and that the name is not a folder's",
@@ -38,6 +53,16 @@ def sqlite_code(error: DBAPIError) -> str:
 def is_busy(error: DBAPIError) -> bool:
     """Whether somebody else holds the lock: worth waiting for."""
     return sqlite_code(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+
+
+def is_damage(error: DBAPIError) -> bool:
+    """Whether bytes of the file are not what SQLite wrote: another try reads the same."""
+    return sqlite_code(error).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ"))
+
+
+def moved_error(where: str) -> StoreUnavailableError:
+    """The files under the store's name are no longer those that are open."""
+    return StoreUnavailableError(where, *_MOVED)
 
 
 def translate(error: DBAPIError, where: str) -> StoreUnavailableError | None:
