@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
@@ -44,6 +44,8 @@ class Waiting:
     digest: str
     stream_version: int
     revises: bool
+    recent: str | None
+    """Its words as context for later turns; None where they may not be kept for that."""
     analysis: Analysis
 
 
@@ -86,21 +88,21 @@ class RecentTurns:
         self._store, self._owner = store, owner
         self._sessions: dict[str, deque[tuple[str, str]]] = {}
 
+    def look_up(self, sessions: Iterable[str]) -> None:
+        """Read what is kept of these sessions, all at once; the other methods ask for no other."""
+        new = [session for session in dict.fromkeys(sessions) if session not in self._sessions]
+        found = self._store.recent_turns(self._owner, new) if new else {}
+        self._sessions.update((one, deque(found.get(one, ()), maxlen=RECENT_TURNS)) for one in new)
+
     def of(self, session: str) -> Sequence[tuple[str, str]]:
         """Pairs of turn id and masked user text, oldest first."""
-        return tuple(self._session(session))
+        return tuple(self._sessions[session])
 
-    def add(self, one: Arrived, turn_id: str) -> None:
+    def add(self, session: str, turn_id: str, text: str) -> None:
         """Let a turn be the session's last."""
-        kept = self._session(one.turn.session)
-        if _may_be_kept(one) and turn_id not in [known for known, _ in kept]:
-            kept.append((turn_id, one.text))
-
-    def _session(self, session: str) -> deque[tuple[str, str]]:
-        if session not in self._sessions:
-            found = self._store.recent_turns(self._owner, session)
-            self._sessions[session] = deque(found, maxlen=RECENT_TURNS)
-        return self._sessions[session]
+        kept = self._sessions[session]
+        if turn_id not in [known for known, _ in kept]:
+            kept.append((turn_id, text))
 
 
 class Ingest:
@@ -164,7 +166,9 @@ class Ingest:
         recorded = self._store.read_streams(call.owner, list(ids.values()))
         queued: dict[str, str] = {}
         known = _known(self._states.load(call.owner))
+        call.recent.look_up(one.turn.session for _, one in group)
         for place, one in group:
+            recent = one.text if _may_be_kept(one) else None
             turn_id, digest = ids[place], self._store.digest(call.owner, one.text)
             entries = recorded.get(turn_id, [])
             before = _digest_in_force(entries) or queued.get(turn_id)
@@ -178,7 +182,8 @@ class Ingest:
             else:
                 prepared = one.prepare(turn_id, call.recent.of(one.turn.session), known)
                 analysis = self._judging.gate.analyse(prepared)
-                new = Waiting(place, one, turn_id, digest, len(entries), before is not None, analysis)
+                revises = before is not None
+                new = Waiting(place, one, turn_id, digest, len(entries), revises, recent, analysis)
                 if new.revises:  # planned on what is recorded, so what waits goes first and it goes alone
                     self._write_group(call, waiting)
                     self._write_group(call, [new])
@@ -186,7 +191,8 @@ class Ingest:
                 else:
                     waiting.append(new)
                     queued[turn_id] = digest
-            call.recent.add(one, turn_id)
+            if recent is not None:
+                call.recent.add(one.turn.session, turn_id, recent)
         self._write_group(call, waiting)
 
     def _write_group(self, call: Call, waiting: Sequence[Waiting]) -> None:
@@ -230,8 +236,8 @@ class Ingest:
             revision = self._plan_revision(call.owner, draft.state, one.turn_id) if one.revises else None
             decided = self._decide(draft, one, revision, call.actor, call.simulated)
             settled.reports[one.place] = _reported(one, decided)
-            if _may_be_kept(one.arrived):
-                texts[one.turn_id] = one.arrived.text
+            if one.recent is not None:
+                texts[one.turn_id] = one.recent
             parts.append(Part(draft.events[before:], one.arrived.said_at, texts))
         return parts if call.simulated else [Part(draft.events, None, texts)]
 
@@ -358,7 +364,7 @@ def _reported(one: Waiting, decided: Sequence[Decided]) -> TurnReport:
             )
             for d in decided
         ],
-        one.arrived.masked,
+        one.arrived.masked.kinds,
     )
 
 

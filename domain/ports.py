@@ -94,8 +94,11 @@ class EventStore(Protocol):
     def position_at(self, owner: Owner, moment: datetime) -> int:
         """The last position of the owner's partition with `recorded_at <= moment`; 0 before all."""
 
-    def recent_turns(self, owner: Owner, session: str) -> Sequence[tuple[str, str]]:
-        """Turn ids and masked texts of the session's last turns, at most 6, oldest first."""
+    def recent_turns(self, owner: Owner, sessions: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """Turn ids and masked texts of each session's last turns, at most 6, oldest first.
+
+        A session without any is left out.
+        """
 
     def purge_recent_turns(self, owner: Owner) -> None:
         """Empty the buffer of the owner's recent turns; no event says so."""

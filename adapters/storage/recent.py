@@ -4,57 +4,80 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from sqlalchemy import Connection, delete, insert, select
+from sqlalchemy import Connection, Dialect, bindparam, delete, select
 
 from ...domain.events import Judged
 from ...domain.ports import RECENT_TURNS
 from ...domain.stream import RecordedEvent
 from . import tables
+from .driver import Prepared, driving, insert_into
 from .ids import id_to_bytes, id_to_text
 
 _LONGEST = 4_000
 """Code points that are kept of a turn: enough for what a later turn refers to."""
 
+_CHUNK = 500
+"""Values in one IN: every database takes as many."""
+
 _kept = tables.recent_turn.c
 
 
-def keep(
-    connection: Connection,
-    owner_ref: bytes,
-    recorded: Sequence[RecordedEvent],
-    texts: Mapping[str, str],
-) -> None:
-    """Keep the texts of the turns that were just judged, and let the oldest of their sessions go."""
-    rows = [
-        {
-            "owner_ref": owner_ref,
-            "session": entry.event.context.session,
-            "pos": entry.position,
-            "turn_id": id_to_bytes(entry.stream_id),
-            "text": texts[entry.stream_id][:_LONGEST],
-        }
-        for entry in recorded
-        if isinstance(entry.event, Judged) and entry.stream_id in texts
-    ]
-    if not rows:
-        return
-    connection.execute(insert(tables.recent_turn), rows)
-    for session in dict.fromkeys(row["session"] for row in rows):
-        mine = (_kept.owner_ref == owner_ref, _kept.session == session)
-        newest = select(_kept.pos).where(*mine).order_by(_kept.pos.desc())
-        oldest = connection.execute(newest.offset(RECENT_TURNS).limit(1)).scalar()
-        if oldest is not None:
-            connection.execute(delete(tables.recent_turn).where(*mine, _kept.pos <= oldest))
+class RecentTurnBuffer:
+    """The buffer in one database; every call runs in the transaction that it is given."""
+
+    def __init__(self, dialect: Dialect) -> None:
+        self._insert = insert_into(tables.recent_turn, dialect)
+        mine = (_kept.owner_ref == bindparam("ref"), _kept.session == bindparam("s"))
+        beyond = select(_kept.pos).where(*mine).order_by(_kept.pos.desc()).offset(RECENT_TURNS).limit(1)
+        # As a table of its own: MariaDB refuses to look for rows in the table that it deletes from.
+        newest_beyond = select(beyond.subquery().c.pos).scalar_subquery()
+        self._trim = Prepared(
+            delete(tables.recent_turn).where(*mine, _kept.pos <= newest_beyond), dialect, ["ref", "s"]
+        )
+
+    def keep(
+        self,
+        connection: Connection,
+        owner_ref: bytes,
+        recorded: Sequence[RecordedEvent],
+        texts: Mapping[str, str],
+    ) -> None:
+        """Keep the texts of the turns that were just judged, and let the oldest of their sessions go."""
+        sessions: dict[str, list[RecordedEvent]] = {}
+        for entry in recorded:
+            if isinstance(entry.event, Judged) and entry.stream_id in texts:
+                sessions.setdefault(entry.event.context.session, []).append(entry)
+        rows = [
+            (
+                owner_ref,
+                session,
+                entry.position,
+                id_to_bytes(entry.stream_id),
+                texts[entry.stream_id][:_LONGEST],
+            )
+            for session, entries in sessions.items()
+            for entry in entries[-RECENT_TURNS:]
+        ]
+        if rows:
+            with driving(connection) as driver:
+                driver.run_many(self._insert, rows)
+                driver.run_many(self._trim, [(owner_ref, session) for session in sessions])
 
 
-def of_session(connection: Connection, owner_ref: bytes, session: str) -> list[tuple[str, str]]:
-    """Turn ids and texts, oldest first."""
-    query = (
-        select(_kept.turn_id, _kept.text)
-        .where(_kept.owner_ref == owner_ref, _kept.session == session)
-        .order_by(_kept.pos)
-    )
-    return [(id_to_text(row.turn_id), row.text) for row in connection.execute(query)]
+def of_sessions(
+    connection: Connection, owner_ref: bytes, sessions: Sequence[str]
+) -> dict[str, list[tuple[str, str]]]:
+    """Turn ids and texts by session, oldest first; a session without any is left out."""
+    found: dict[str, list[tuple[str, str]]] = {}
+    for start in range(0, len(sessions), _CHUNK):
+        query = (
+            select(_kept.session, _kept.turn_id, _kept.text)
+            .where(_kept.owner_ref == owner_ref, _kept.session.in_(sessions[start : start + _CHUNK]))
+            .order_by(_kept.pos)
+        )
+        for session, turn_id, text in connection.execute(query):
+            found.setdefault(session, []).append((id_to_text(turn_id), text))
+    return found
 
 
 def purge(connection: Connection, owner_ref: bytes) -> None:

@@ -82,6 +82,7 @@ class SqlEventStore:
         self._logs = [Log(Partition(database, part, clock, projector), codec) for part in range(partitions)]
         self._group = GroupCommitWriter(self._write_units, database.where) if group_commit else None
         self._kept_policies: set[str] = set()
+        self._recent = recent.RecentTurnBuffer(database.dialect)
         self._log_page = Prepared(
             _READ.where(_event.c.part == bindparam("part"), _event.c.pos > bindparam("after"))
             .order_by(_event.c.pos)
@@ -210,10 +211,10 @@ class SqlEventStore:
                     high = middle - 1
         return low
 
-    def recent_turns(self, owner: Owner, session: str) -> Sequence[tuple[str, str]]:
-        """Turn ids and masked texts of the session's last turns, oldest first."""
+    def recent_turns(self, owner: Owner, sessions: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
+        """Turn ids and masked texts of the sessions' last turns, oldest first. See the port."""
         with self.reading() as connection:
-            return recent.of_session(connection, self._pepper.owner_ref(owner), session)
+            return recent.of_sessions(connection, self._pepper.owner_ref(owner), sessions)
 
     def purge_recent_turns(self, owner: Owner) -> None:
         """Empty the buffer of the owner's recent turns."""
@@ -326,7 +327,7 @@ class SqlEventStore:
                 for part, plans in by_part.items():
                     self._logs[part].save(appends=plans)
                 for plan in (plan for unit in units for plan in unit if plan.recent):
-                    recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
+                    self._recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
         except IntegrityError as error:
             raise self._conflict(units, error) from error
 

@@ -39,7 +39,8 @@ def store(tmp_path: Path) -> Path:
 
 def recent(store: Path, session: str = "s1") -> list[str]:
     with Memstrata.open(str(store)) as memory:
-        return [text for _, text in memory.store.recent_turns(memory._owner(OWNER), session)]
+        kept = memory.store.recent_turns(memory._owner(OWNER), [session])
+        return [text for _, text in kept.get(session, [])]
 
 
 def test_a_later_process_understands_what_a_correction_is_about(store: Path) -> None:
@@ -88,4 +89,4 @@ def test_the_buffer_can_be_emptied_without_an_event(store: Path) -> None:
 def test_another_owner_has_a_buffer_of_their_own(store: Path) -> None:
     say(store, "我有3年测试经验", 0)
     with Memstrata.open(str(store)) as memory:
-        assert memory.store.recent_turns(memory._owner("acme/mo"), "s1") == []
+        assert memory.store.recent_turns(memory._owner("acme/mo"), ["s1"]) == {}

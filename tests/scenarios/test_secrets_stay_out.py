@@ -9,6 +9,7 @@ import pytest
 
 from memstrata import Memstrata, Turn
 from memstrata.domain.turn import ContextItem
+from memstrata.pipeline.controller import OVERHEARD
 
 OWNER = "acme/lin"
 SECRET = "f4k3-P4ss-0000"
@@ -53,14 +54,37 @@ def test_ids_that_look_like_a_telephone_number_stay(store: Path) -> None:
     say(store, user="以后叫我小满", session=PHONE, message_id=f"m-{PHONE}")
 
     with Memstrata.open(str(store)) as memory:
-        assert [text for _, text in memory.store.recent_turns(memory._owner(OWNER), PHONE)] == [
-            "以后叫我小满"
-        ]
+        kept = memory.store.recent_turns(memory._owner(OWNER), [PHONE])
+        assert [text for _, text in kept[PHONE]] == ["以后叫我小满"]
 
 
 def test_a_turn_whose_secret_was_not_found_does_not_wait_for_the_next_one(store: Path) -> None:
     say(store, user="my pin is twice the usual one")
 
     with Memstrata.open(str(store)) as memory:
-        assert memory.store.recent_turns(memory._owner(OWNER), "s1") == []
+        assert memory.store.recent_turns(memory._owner(OWNER), ["s1"]) == {}
     assert b"usual one" not in everything(store)
+
+
+@pytest.mark.parametrize("told", ["user", "task", "project"])
+def test_a_secret_that_one_text_of_a_turn_names_is_kept_in_none_of_them(store: Path, told: str) -> None:
+    texts = {name: f"以后请记住先看 {SECRET}" for name in ("user", "task", "project")}
+
+    say(
+        store,
+        **{**texts, told: f"密码是 {SECRET}，以后叫我小满"},
+        context=(ContextItem(role="tool", text=f"请记住：以后一直用 {SECRET} 登录"),) * (told == "user"),
+    )
+
+    assert SECRET.encode() not in everything(store)
+
+
+def test_a_secret_is_not_cut_in_half_before_it_is_masked(store: Path) -> None:
+    """Of what stands beside the user's words only so much is read, up to a place within the secret."""
+    for length in range(len(SECRET)):
+        lead = "以后请记住：门口见，密码是 "
+        text = lead.rjust(OVERHEARD - length, "。") + SECRET
+
+        say(store, user="好的呀今天", message_id=f"m{length}", context=(ContextItem(role="tool", text=text),))
+
+    assert SECRET[:4].encode() not in everything(store)
