@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from .events import Event
 from .values import EventRef
@@ -23,8 +24,7 @@ class NewEvent:
         return EventRef(stream=self.stream_id, version=self.stream_version)
 
 
-@dataclass(frozen=True, slots=True)
-class RecordedEvent:
+class RecordedEvent(NamedTuple):
     """An event with what the store gave it.
 
     `position` is its place in the partition's log: gapless, in commit order, never reused, from 1.

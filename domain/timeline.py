@@ -7,7 +7,6 @@ written, so that a later plan finds it where it belongs.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
 
 from .draft import UNRECORDED
 from .events import BatchOpened, Created, Expired, ProcessChanged, Proposed, RolledBack, Superseded, Updated
@@ -163,7 +162,7 @@ class Walk:
             return entry
         if self._reasons.get(entry.stream_id) == "late_fact":
             return entry
-        return replace(entry, event=Created.model_validate(event.model_dump(exclude={"kind", "of"})))
+        return entry._replace(event=Created.model_validate(event.model_dump(exclude={"kind", "of"})))
 
     def strike(self, struck: set[Key]) -> None:
         """Go on with other events struck."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import os
-import re
 import threading
 from collections.abc import Callable
 
 from ...domain.errors import InvalidInputError
 from ...domain.ports import Clock
-
-_ID = re.compile(r"[0-9a-f]{32}")
 
 
 def id_to_bytes(text: str) -> bytes:
@@ -19,9 +16,13 @@ def id_to_bytes(text: str) -> bytes:
     Raises:
         InvalidInputError: not 32 lower-case hex digits.
     """
-    if not _ID.fullmatch(text):
+    try:
+        stored = bytes.fromhex(text)
+    except ValueError:
+        stored = b""
+    if len(stored) != 16 or stored.hex() != text:  # capitals and spaces would be read, too
         raise InvalidInputError("stream_id", f"{text[:40]!r} is no id", "give 32 lower-case hex digits")
-    return bytes.fromhex(text[16:] + text[:16])
+    return stored[8:] + stored[:8]
 
 
 def id_to_text(stored: bytes) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
+from functools import lru_cache
 from hashlib import sha256
 from struct import Struct
 
@@ -69,6 +70,9 @@ class Pepper:
 
     def __init__(self, secret: bytes) -> None:
         self._secret = secret
+        # Every call of the store names its owner, usually the same few.
+        self.owner_ref: Callable[[Owner], bytes] = lru_cache(maxsize=4_096)(self._owner_ref)
+        """16 bytes that stand for the owner in the log and say nothing about him."""
 
     def _hash(self, *parts: str) -> bytes:
         """HMAC-SHA256 of the parts, each with its length before it."""
@@ -76,8 +80,7 @@ class Pepper:
         message = b"".join(len(part).to_bytes(8, "big") + part for part in encoded)
         return hmac.digest(self._secret, message, "sha256")
 
-    def owner_ref(self, owner: Owner) -> bytes:
-        """16 bytes that stand for the owner in the log and say nothing about him."""
+    def _owner_ref(self, owner: Owner) -> bytes:
         return self._hash("owner", owner.tenant, owner.user)[:16]
 
     def turn_id(self, owner: Owner, key: str) -> str:
