@@ -2,16 +2,14 @@
 
 import os
 import sqlite3
-import stat
 import subprocess
 import sys
-import tempfile
-from collections.abc import Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from contracts.event_store import LIN, ManualClock, append, everything, new_stream, run_of, task
+from permissions import as_somebody_whom_permissions_bind, open_folder
 
 from memstrata.adapters.storage import open_store
 from memstrata.domain.errors import StoreTooNewError, StoreUnavailableError
@@ -175,46 +173,24 @@ def test_a_store_can_be_opened_for_reading_only(path: Path, clock: ManualClock) 
         assert everything(store) == [(stream, 1)]
 
 
-@pytest.fixture
-def read_only_folder() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(stat.S_IRUSR | stat.S_IXUSR | stat.S_IROTH | stat.S_IXOTH)
-        yield folder
-        folder.chmod(stat.S_IRWXU)
-
-
-@contextmanager
-def as_somebody_whom_permissions_bind() -> Iterator[None]:
-    """They do not bind root, who therefore becomes nobody for a while."""
-    if os.geteuid() != 0:
-        yield
-        return
-    os.seteuid(65534)
-    try:
-        yield
-    finally:
-        os.seteuid(0)
-
-
 @pytest.mark.skipif(os.name != "posix", reason="permissions of other systems differ")
-def test_a_read_only_folder_is_named_as_the_cause(read_only_folder: Path, clock: ManualClock) -> None:
-    open_store("sqlite://", clock=clock).close()  # imports what nobody may not be able to read
+def test_a_read_only_folder_is_named_as_the_cause(clock: ManualClock) -> None:
+    open_store("sqlite://", clock=clock).close()
+    with open_folder() as folder:
+        folder.chmod(0o555)
 
-    with (
-        as_somebody_whom_permissions_bind(),
-        pytest.raises(StoreUnavailableError, match="check that its folder exists and is writable"),
-    ):
-        open_store(str(read_only_folder / "store.db"), clock=clock)
+        with (
+            as_somebody_whom_permissions_bind(),
+            pytest.raises(StoreUnavailableError, match="check that its folder exists and is writable"),
+        ):
+            open_store(str(folder / "store.db"), clock=clock)
 
-    assert list(read_only_folder.iterdir()) == []
+        assert list(folder.iterdir()) == []
 
 
 @pytest.mark.skipif(os.name != "posix", reason="permissions of other systems differ")
 def test_a_read_only_file_is_named_as_the_cause(clock: ManualClock) -> None:
-    with tempfile.TemporaryDirectory() as name:
-        folder = Path(name)
-        folder.chmod(0o777)
+    with open_folder() as folder:
         target = folder / "store.db"
         open_store(str(target), clock=clock).close()
         target.chmod(0o444)
