@@ -18,7 +18,7 @@ from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
 from .segment import Segmented, plays_on, segment
 from .signals import find_signals
-from .sought import Sought, pieces_of
+from .sought import Sought
 from .text import LeavingOut, fold_for_comparison, language_of, normalise
 
 _LASTING = frozenset(
@@ -120,7 +120,7 @@ def _signals(text: str) -> bool:
 def _plants_something(parts: Segmented) -> bool:
     """Whether the user's own part of the message holds words of an injection; material is not read."""
     unsafe = gate_words().unsafe
-    return any(unsafe.search(sentence.text, pieces_of(sentence.text)) for sentence in parts.sentences)
+    return any(unsafe.search(sentence.text, sentence.pieces) for sentence in parts.sentences)
 
 
 _LONGEST_ACKNOWLEDGEMENT = 80

@@ -10,12 +10,13 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
 from .memo import of_last_texts
+from .sought import Pieces, Sought, pieces_of
 from .text import NormText, normalise
 
 MaterialKind = Literal["code", "quote", "document", "log", "fiction"]
@@ -28,6 +29,10 @@ MAX_CLAUSES = 600
 
 MAX_LENGTH = 40_000
 """Code points analysed per message, for the same reason."""
+
+_SHORT_MESSAGE = 160
+"""Code points up to which the pieces of the message serve its sentences too: taking them costs more than
+the patterns that they keep from being tried."""
 
 MAX_SENTENCE = 800
 """Code points of one sentence; what goes on for longer is no sentence, but text without marks."""
@@ -64,6 +69,8 @@ class Sentence:
     """Where the emoji and marks that end it are over: they may say how it is meant."""
     question: bool = False
     """Whether it ends with a question mark; the clause before the mark is the one that asks."""
+    pieces: Pieces = field(default=None, repr=False, compare=False)
+    """What `Sought` patterns go by: the pieces of the sentence, or of the short message around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,16 +92,16 @@ class Segmented:
 class _Patterns:
     """The compiled word lists of `lexicon/segment.toml`."""
 
-    introduces: re.Pattern[str]
-    points_back: re.Pattern[str]
-    fiction_starts: re.Pattern[str]
-    fiction_ends: re.Pattern[str]
-    lasting_role: re.Pattern[str]
-    log_line: re.Pattern[str]
-    splits: re.Pattern[str]
-    asks: re.Pattern[str]
-    asks_not: re.Pattern[str]
-    requests: re.Pattern[str]
+    introduces: Sought
+    points_back: Sought
+    fiction_starts: Sought
+    fiction_ends: Sought
+    lasting_role: Sought
+    log_line: Sought
+    splits: Sought
+    asks: Sought
+    asks_not: Sought
+    requests: Sought
 
 
 @cache
@@ -102,12 +109,14 @@ def _patterns() -> _Patterns:
     raw: dict[str, Any] = tomllib.loads(
         resources.files(__package__).joinpath("lexicon/segment.toml").read_text("utf-8")
     )
-    return _Patterns(**{name: re.compile("|".join(raw[name]["patterns"])) for name in raw})
+    return _Patterns(**{name: Sought("|".join(raw[name]["patterns"])) for name in raw})
 
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"'}
+_QUOTE = re.compile('[“「『"]')
 _HEADINGS = {"【": "】"}
+_HEADING = re.compile("【")
 _SHORT_HEADING = 9  # code points, marks included; shorter ones are words that are set off
 _ENCLOSED = 4_000  # code points between two such marks, at most
 _BRACKETS = re.compile(r"\[(?:[^\[\]\n]{12,1000})\]")
@@ -125,7 +134,7 @@ _SENTENCE_END = re.compile(
 _CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
 
 
-@of_last_texts(256)
+@of_last_texts(16)
 def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     """Cut the masked text of one message.
 
@@ -134,15 +143,16 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     """
     norm = normalise(text)
     looked_at = norm.text[:MAX_LENGTH]
-    material = _material(looked_at, in_fiction)
+    pieces = pieces_of(looked_at)
+    material = _material(looked_at, pieces, in_fiction)
     sentences: list[Sentence] = []
     clauses = 0
     cut = None if len(norm.text) <= MAX_LENGTH else f"only the first {MAX_LENGTH} code points were analysed"
-    for start, end, question in _sentence_spans(looked_at, material):
+    for start, end, question in _sentence_spans(looked_at, pieces, material):
         if end - start > MAX_SENTENCE:
             end, question = start + MAX_SENTENCE, False
             cut = cut or f"only the first {MAX_SENTENCE} code points of a sentence were analysed"
-        sentence = _sentence(looked_at, start, end, question)
+        sentence = _sentence(looked_at, pieces, start, end, question)
         if sentence is None:
             continue
         clauses += len(sentence.clauses)
@@ -166,20 +176,21 @@ def plays_on(history: Sequence[str]) -> bool:
 def _turns_play(said: str) -> bool | None:
     """Whether role play goes on behind a message; None when the message leaves it as it was."""
     text = normalise(said).text
-    if _patterns().fiction_ends.search(text):
+    pieces = pieces_of(text)
+    if _patterns().fiction_ends.search(text, pieces):
         return False
-    return True if _starts_fiction(text) is not None else None
+    return True if _starts_fiction(text, pieces) is not None else None
 
 
-def _starts_fiction(text: str) -> int | None:
+def _starts_fiction(text: str, pieces: Pieces) -> int | None:
     patterns = _patterns()
-    match = patterns.fiction_starts.search(text)
-    if match is None or patterns.lasting_role.search(text):
+    match = patterns.fiction_starts.search(text, pieces)
+    if match is None or patterns.lasting_role.search(text, pieces):
         return None
     return match.start()
 
 
-def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
+def _material(text: str, pieces: Pieces, in_fiction: bool) -> tuple[Material, ...]:
     if not text:
         return ()
     patterns = _patterns()
@@ -187,14 +198,14 @@ def _material(text: str, in_fiction: bool) -> tuple[Material, ...]:
     if "\n" in text:
         found += _json_blocks(text)
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
-        found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text)]
-    found += [Material(start, end, "quote") for start, end in _quotes(text)]
-    headings = (span for span in _enclosed(text, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
+        found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text, pieces)]
+    found += [Material(start, end, "quote") for start, end in _quotes(text, pieces)]
+    headings = (span for span in _enclosed(text, _HEADING, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
     found += [Material(*span, "document") for span in headings]
     found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
-    found += _introduced(text)
-    fiction = 0 if in_fiction else _starts_fiction(text)
-    if fiction is not None and not (in_fiction and patterns.fiction_ends.search(text)):
+    found += _introduced(text, pieces)
+    fiction = 0 if in_fiction else _starts_fiction(text, pieces)
+    if fiction is not None and not (in_fiction and patterns.fiction_ends.search(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
     return _merged(found)
 
@@ -217,25 +228,24 @@ def _json_blocks(text: str) -> list[Material]:
     return blocks
 
 
-def _quotes(text: str) -> list[tuple[int, int]]:
+def _quotes(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
-    introduced = _patterns().introduces.search(text) is not None
+    introduced = _patterns().introduces.search(text, pieces) is not None
     return [
         (start, end)
-        for start, end in _enclosed(text, _QUOTES)
+        for start, end in _enclosed(text, _QUOTE, _QUOTES)
         if (introduced and _SPEAKS.search(text, max(0, start - 16), start))
         or (end - start > _LONG_QUOTE and _SENTENCE_WITHIN.search(text, start, end))
         or (end - start > _SHORT_QUOTE and _SPEAKER_WITHIN.search(text, start, end))
     ]
 
 
-def _enclosed(text: str, marks: Mapping[str, str]) -> Iterator[tuple[int, int]]:
+def _enclosed(text: str, opening: re.Pattern[str], marks: Mapping[str, str]) -> Iterator[tuple[int, int]]:
     """Stretches from an opening mark to the next closing one, marks included, none overlapping.
 
     A “ that nothing closes goes on to the end of the text. Each closing mark is looked for once, however
     many marks open before it.
     """
-    opening = re.compile(f"[{''.join(marks)}]")
     closes: dict[str, int] = {}
     at = 0
     while (match := opening.search(text, at)) is not None:
@@ -255,13 +265,13 @@ def _enclosed(text: str, marks: Mapping[str, str]) -> Iterator[tuple[int, int]]:
 _BEHIND = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
 
 
-def _introduced(text: str) -> list[Material]:
+def _introduced(text: str, pieces: Pieces) -> list[Material]:
     """Text behind "translate this:", or before "translate the above"."""
     patterns = _patterns()
-    back = patterns.points_back.search(text)
+    back = patterns.points_back.search(text, pieces)
     if back is not None and back.start() > _LONG_QUOTE:
         return [Material(0, back.start(), "document")]
-    for match in patterns.introduces.finditer(text):
+    for match in patterns.introduces.finditer(text, pieces):
         behind = _BEHIND.match(text, match.end())
         if behind is not None and text[behind.end() :].strip():
             return [Material(behind.end(), len(text), "document")]
@@ -280,31 +290,33 @@ def _merged(found: list[Material]) -> tuple[Material, ...]:
     return tuple(merged)
 
 
-def _sentence_spans(text: str, material: tuple[Material, ...]) -> list[tuple[int, int, bool]]:
+def _sentence_spans(text: str, pieces: Pieces, material: tuple[Material, ...]) -> list[tuple[int, int, bool]]:
     spans: list[tuple[int, int, bool]] = []
     at = 0
     for part in (*material, Material(len(text), len(text), "quote")):
-        spans += _split_stretch(text, at, part.start)
+        spans += _split_stretch(text, pieces, at, part.start)
         at = part.end
     return spans
 
 
-def _split_stretch(text: str, start: int, end: int) -> list[tuple[int, int, bool]]:
+def _split_stretch(text: str, pieces: Pieces, start: int, end: int) -> list[tuple[int, int, bool]]:
     spans: list[tuple[int, int, bool]] = []
     at = start
     for match in _SENTENCE_END.finditer(text, start, end):
-        spans += _split_by_words(text, at, match.start(), "?" in match.group())
+        spans += _split_by_words(text, pieces, at, match.start(), "?" in match.group())
         at = match.end()
     if at < end:
-        spans += _split_by_words(text, at, end, False)
+        spans += _split_by_words(text, pieces, at, end, False)
     return spans
 
 
-def _split_by_words(text: str, start: int, end: int, question: bool) -> list[tuple[int, int, bool]]:
+def _split_by_words(
+    text: str, pieces: Pieces, start: int, end: int, question: bool
+) -> list[tuple[int, int, bool]]:
     """Cut at words that open a new subject (对了, by the way); they stay at the head of what follows."""
     spans: list[tuple[int, int, bool]] = []
     at = start
-    for match in _patterns().splits.finditer(text, start, end):
+    for match in _patterns().splits.finditer(text, pieces, start, end):
         if match.start() > at:
             spans.append((at, match.start(), False))
             at = match.start()
@@ -313,33 +325,40 @@ def _split_by_words(text: str, start: int, end: int, question: bool) -> list[tup
     return spans
 
 
-def _sentence(text: str, start: int, end: int, question: bool) -> Sentence | None:
+def _sentence(text: str, pieces: Pieces, start: int, end: int, question: bool) -> Sentence | None:
     start, end = _strip(text, start, end)
     if start >= end:
         return None
+    words = text[start:end]
+    if len(text) > _SHORT_MESSAGE:
+        pieces = pieces_of(words)
     clauses: list[Clause] = []
     at = start
     for match in _CLAUSE_END.finditer(text, start, end):
-        _add_clause(clauses, text, at, match.start(), False)
+        _add_clause(clauses, text, pieces, at, match.start(), False)
         at = match.end()
-    _add_clause(clauses, text, at, end, question)
+    _add_clause(clauses, text, pieces, at, end, question)
     if not clauses:
         return None
     after = _TAIL.match(text, end)
     tail = after.end() if after else end
-    return Sentence(text[start:end], start, end, tuple(clauses), tail, question)
+    return Sentence(words, start, end, tuple(clauses), tail, question, pieces)
 
 
 _TAIL = re.compile(rf"[{_EMOJI}!?~。 ]{{0,20}}")
 
 
-def _add_clause(clauses: list[Clause], text: str, start: int, end: int, question: bool) -> None:
+def _add_clause(
+    clauses: list[Clause], text: str, pieces: Pieces, start: int, end: int, question: bool
+) -> None:
     start, end = _strip(text, start, end)
     if start < end:
         words = text[start:end]
         patterns = _patterns()
-        asks = question or (patterns.asks.search(words) is not None and not patterns.asks_not.search(words))
-        asks = asks and patterns.requests.search(words) is None
+        asks = question or (
+            patterns.asks.search(words, pieces) is not None and not patterns.asks_not.search(words, pieces)
+        )
+        asks = asks and patterns.requests.search(words, pieces) is None
         clauses.append(Clause(words, start, end, asks))
 
 

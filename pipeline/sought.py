@@ -9,6 +9,7 @@ a text serves all patterns: judging takes less than half the time with it.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from itertools import product
@@ -72,9 +73,11 @@ class Sought:
         """The first match in `text`."""
         return self.pattern.search(text) if self.may_be_in(pieces) else None
 
-    def finditer(self, text: str, pieces: Pieces) -> Iterable[re.Match[str]]:
-        """The matches in `text`, in order."""
-        return self.pattern.finditer(text) if self.may_be_in(pieces) else ()
+    def finditer(
+        self, text: str, pieces: Pieces, start: int = 0, end: int = sys.maxsize
+    ) -> Iterable[re.Match[str]]:
+        """The matches between two places of `text`, in order."""
+        return self.pattern.finditer(text, start, end) if self.may_be_in(pieces) else ()
 
 
 def needed(source: str) -> frozenset[str]:

@@ -496,11 +496,12 @@ def own_words(found: Found) -> Changes | None:
 @builder
 def order_words(found: Found) -> Changes | None:
     """The clauses that order something, from the first to the last; remarks behind them are left out."""
-    clauses = found.spoken.sentence.clauses
+    sentence = found.spoken.sentence
+    clauses = sentence.clauses
     first = next((i for i, c in enumerate(clauses) if _begins_order(found, i)), None)
     if first is None:
         return None
-    last = max(i for i, c in enumerate(clauses) if i == first or orders(c.text))
+    last = max(i for i, c in enumerate(clauses) if i == first or orders(c.text, sentence.pieces))
     start, end = clauses[first].start, clauses[max(first, last)].end
     said = without_lead(trimmed_of(found, start, end))
     if len(said) < 3:
@@ -516,7 +517,7 @@ def _begins_order(found: Found, index: int) -> bool:
         and clause.start <= one.start + offset < clause.end
         for one in found.spoken.seen
     )
-    return marked or orders(clause.text)
+    return marked or orders(clause.text, found.spoken.sentence.pieces)
 
 
 @builder

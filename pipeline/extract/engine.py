@@ -173,7 +173,10 @@ class Found:
             case "today":
                 return any(s.entry.kind == "passing" and s.entry.value != "present" for s in self.seen)
             case "thanks":
-                return gate_words().thanks.search(self.spoken.sentence.text, self.spoken.pieces) is not None
+                return (
+                    gate_words().thanks.search(self.spoken.sentence.text, self.spoken.sentence.pieces)
+                    is not None
+                )
             case "other_person":
                 return self.subject.is_other and not self.has("me")
             case _:
@@ -246,7 +249,10 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
         rule = rules[place]
         if careful and rule.tier != "slot":
             continue
-        if not (rule.may_match(spoken.pieces) and all(_may_hold(one, spoken, reading) for one in rule.need)):
+        if not (
+            rule.may_match(spoken.sentence.pieces)
+            and all(_may_hold(one, spoken, reading) for one in rule.need)
+        ):
             continue
         for found in _matches(rule, calls[place], spoken, reading):
             start, end = found.base + found.match.start(), found.base + found.match.end()
@@ -301,7 +307,7 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
         tried.add((base, end))
         text = reading.parts.norm.text[base:end]
         for sought in rule.sought:
-            match = sought.search(text, spoken.pieces)
+            match = sought.search(text, spoken.sentence.pieces)
             if match is not None and match.end() > match.start():
                 at = spoken.clause_at(base + match.start() - sentence.start)
                 found.append(Found(rule, match, base, text, spoken, at, reading))

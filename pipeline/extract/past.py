@@ -31,9 +31,9 @@ def put_in_time(found: Found, draft: Mapping[str, Any]) -> dict[str, Any]:
         return {"time": occasion} if occasion else {}
     if draft["intent"] not in ("assert", "late"):
         return {}
-    clause = found.clause
-    over = tells_what_is_over(clause.text)
-    if not over and draft["intent"] == "assert" and not puts_in_past(clause.text):
+    clause, pieces = found.clause, found.spoken.sentence.pieces
+    over = tells_what_is_over(clause.text, pieces)
+    if not over and draft["intent"] == "assert" and not puts_in_past(clause.text, pieces):
         return {}
     period = _past_time(found, clause.start, clause.end)
     if period is not None:

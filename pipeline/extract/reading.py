@@ -90,19 +90,19 @@ def trimmed(said: str) -> str:
     return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
 
 
-def orders(text: str) -> bool:
+def orders(text: str, pieces: Pieces) -> bool:
     """Whether a normalised clause tells the assistant what to do."""
-    return _words().order.search(text, pieces_of(text)) is not None
+    return _words().order.search(text, pieces) is not None
 
 
-def tells_what_is_over(text: str) -> bool:
+def tells_what_is_over(text: str, pieces: Pieces) -> bool:
     """Whether a plain statement in this normalised clause is about what is over."""
-    return _words().over.search(text, pieces_of(text)) is not None
+    return _words().over.search(text, pieces) is not None
 
 
-def puts_in_past(text: str) -> bool:
+def puts_in_past(text: str, pieces: Pieces) -> bool:
     """Whether words put a statement into a past that a time expression beside them names."""
-    return _words().still.search(text, pieces_of(text)) is not None
+    return _words().still.search(text, pieces) is not None
 
 
 @dataclass(frozen=True)
@@ -114,10 +114,8 @@ class Spoken:
     subjects: tuple[Subject, ...]
     """One for each clause."""
 
-    @cached_property
-    def pieces(self) -> Pieces:
-        """The pieces of its text, and of all its clauses."""
-        return pieces_of(self.sentence.text)
+    def _holds(self, sought: Sought) -> bool:
+        return sought.search(self.sentence.text, self.sentence.pieces) is not None
 
     @cached_property
     def kinds(self) -> frozenset[str]:
@@ -127,12 +125,12 @@ class Spoken:
     @cached_property
     def order(self) -> bool:
         """Whether the sentence tells the assistant what to do."""
-        return _words().order.search(self.sentence.text, self.pieces) is not None
+        return self._holds(_words().order)
 
     @cached_property
     def answer(self) -> bool:
         """Whether it is about how to answer."""
-        return _words().answer.search(self.sentence.text, self.pieces) is not None
+        return self._holds(_words().answer)
 
     @cached_property
     def directed(self) -> bool:
@@ -140,7 +138,7 @@ class Spoken:
         words = _words()
         acting = False
         for clause in self.sentence.clauses:
-            text, pieces = clause.text, self.pieces
+            text, pieces = clause.text, self.sentence.pieces
             if words.task_topic.search(text, pieces):
                 text = words.task_topic.pattern.sub(" ", text)
                 pieces = pieces_of(text)
@@ -164,7 +162,7 @@ class Spoken:
     @cached_property
     def standing(self) -> bool:
         """Whether it tells the assistant what to do from now on or in every case."""
-        return self.lasts and self.directed and not _words().foretells.search(self.sentence.text, self.pieces)
+        return self.lasts and self.directed and not self._holds(_words().foretells)
 
     @cached_property
     def lasts(self) -> bool:
@@ -174,7 +172,7 @@ class Spoken:
     @cached_property
     def user_acts(self) -> bool:
         """Whether the user tells what they themselves do."""
-        return _words().user_acts.search(self.sentence.text, self.pieces) is not None
+        return self._holds(_words().user_acts)
 
     @cached_property
     def for_answers(self) -> bool:
@@ -183,7 +181,7 @@ class Spoken:
             return False
         if "everything" in self.kinds:
             return True
-        about = self.answer or _words().standing_answer.search(self.sentence.text, self.pieces) is not None
+        about = self.answer or self._holds(_words().standing_answer)
         return about and self.family is None
 
     @cached_property
@@ -191,9 +189,9 @@ class Spoken:
         """A standing order about tasks of one kind."""
         told = self.directed or (self.order and "remember" in self.kinds)
         words = _words()
-        if not told or "everything" in self.kinds or words.foretells.search(self.sentence.text, self.pieces):
+        if not told or "everything" in self.kinds or self._holds(words.foretells):
             return False
-        typed = words.talks_task.search(self.sentence.text, self.pieces) is not None
+        typed = self._holds(words.talks_task)
         limited = "limiting" in self.kinds
         kept = self.lasts or "remember" in self.kinds
         return (typed and not limited) or (kept and self.family is not None)
@@ -202,14 +200,14 @@ class Spoken:
     def names_artefact(self) -> bool:
         """Whether a thing that is made is named, and not merely an answer."""
         words = _words()
-        if words.answerish.search(self.sentence.text, self.pieces):
+        if self._holds(words.answerish):
             return False
-        return self.family is not None or words.artefact.search(self.sentence.text, self.pieces) is not None
+        return self.family is not None or self._holds(words.artefact)
 
     @cached_property
     def answerish(self) -> bool:
         """Whether it is about telling the user something now."""
-        return _words().answerish.search(self.sentence.text, self.pieces) is not None
+        return self._holds(_words().answerish)
 
     @cached_property
     def family(self) -> tuple[str, int, int] | None:
@@ -299,11 +297,10 @@ def _spoken(sentence: Sentence, text: str) -> Spoken:
 
 
 def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
-    pieces = pieces_of(sentence.text)
     subjects: list[Subject] = []
     present = USER
     for clause in sentence.clauses:
-        present = _subject(clause.text, pieces) or present
+        present = _subject(clause.text, sentence.pieces) or present
         subjects.append(present)
     return tuple(subjects)
 
