@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import NamedTuple
 
 import orjson
@@ -41,6 +41,7 @@ class Codec:
     ) -> None:
         check_upcasters(event_types, upcasters)
         self._types, self._upcasters = event_types, upcasters
+        self._writers: dict[type[Event], Callable[[Event], Encoded]] = {}
 
     def encode(self, event: Event) -> Encoded:
         """The event's bytes in today's shape.
@@ -49,10 +50,12 @@ class Codec:
             UnknownEventError: no such event type; it could be written but never be read.
         """
         cls = type(event)
-        if self._types.get(cls.TOPIC) is not cls:
-            raise UnknownEventError(cls.TOPIC, cls.SCHEMA_VERSION)
-        state = to_json(event, exclude_none=True)
-        return Encoded(cls.TOPIC, cls.SCHEMA_VERSION, PLAIN_JSON, NO_KEY, state)
+        writer = self._writers.get(cls)
+        if writer is None:
+            if self._types.get(cls.TOPIC) is not cls:
+                raise UnknownEventError(cls.TOPIC, cls.SCHEMA_VERSION)
+            writer = self._writers[cls] = _writer_of(cls)
+        return writer(event)
 
     def decode(self, stored: Encoded) -> Event:
         """The event, lifted to today's shape and validated whole.
@@ -88,3 +91,12 @@ class Codec:
         if stored.codec != PLAIN_JSON:
             raise VerificationFailedError(f"a {stored.topic!r} event has the unknown codec {stored.codec}")
         return stored.state
+
+
+def _writer_of(cls: type[Event]) -> Callable[[Event], Encoded]:
+    topic, schema_version = cls.TOPIC, cls.SCHEMA_VERSION
+
+    def write(event: Event) -> Encoded:
+        return Encoded(topic, schema_version, PLAIN_JSON, NO_KEY, to_json(event, exclude_none=True))
+
+    return write

@@ -8,8 +8,7 @@ statement, on the connection that the transaction holds.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from typing import Any
 
 from sqlalchemy import Connection, Dialect, Table, insert
@@ -53,42 +52,72 @@ def insert_into(table: Table, dialect: Dialect) -> Prepared:
 
 
 class Driver:
-    """Runs prepared statements on the connection that a SQLAlchemy transaction holds."""
+    """Runs prepared statements on the connection that a SQLAlchemy transaction holds.
+
+    The driver's errors come out as SQLAlchemy's, without any parameter in them.
+    """
 
     def __init__(self, connection: Connection) -> None:
         self._cursor: Any = connection.connection.cursor()
+        self._dialect = connection.dialect
+        self._error = connection.dialect.loaded_dbapi.Error
 
     def command(self, sql: str) -> None:
         """Execute what takes no parameters."""
-        self._cursor.execute(sql)
+        try:
+            self._cursor.execute(sql)
+        except self._error as error:
+            raise self._wrapped(error) from error
 
     def one(self, prepared: Prepared, *values: Any) -> tuple[Any, ...] | None:
         """The only row, None when there is none."""
-        self._cursor.execute(prepared.sql, prepared.arguments(values))
-        row: tuple[Any, ...] | None = self._cursor.fetchone()
+        try:
+            self._cursor.execute(prepared.sql, prepared.arguments(values))
+            row: tuple[Any, ...] | None = self._cursor.fetchone()
+        except self._error as error:
+            raise self._wrapped(error) from error
         return row
 
     def all(self, prepared: Prepared, *values: Any) -> list[tuple[Any, ...]]:
         """Every row."""
-        self._cursor.execute(prepared.sql, prepared.arguments(values))
-        rows: list[tuple[Any, ...]] = self._cursor.fetchall()
+        try:
+            self._cursor.execute(prepared.sql, prepared.arguments(values))
+            rows: list[tuple[Any, ...]] = self._cursor.fetchall()
+        except self._error as error:
+            raise self._wrapped(error) from error
         return rows
 
-    def run(self, prepared: Prepared, *values: Any) -> None:
-        """Execute for one set of values."""
-        self._cursor.execute(prepared.sql, prepared.arguments(values))
+    def run(self, prepared: Prepared, *values: Any) -> int:
+        """Execute for one set of values; how many rows it touched."""
+        try:
+            self._cursor.execute(prepared.sql, prepared.arguments(values))
+        except self._error as error:
+            raise self._wrapped(error) from error
+        count: int = self._cursor.rowcount
+        return count
 
     def run_many(self, prepared: Prepared, rows: list[tuple[Any, ...]]) -> None:
         """Execute for each row."""
-        self._cursor.executemany(prepared.sql, prepared.many(rows))
+        try:
+            if len(rows) == 1:
+                self._cursor.execute(prepared.sql, prepared.arguments(rows[0]))
+            else:
+                self._cursor.executemany(prepared.sql, prepared.many(rows))
+        except self._error as error:
+            raise self._wrapped(error) from error
+
+    def _wrapped(self, error: Exception) -> BaseException:
+        kind, dialect = self._error, self._dialect
+        return DBAPIError.instance(None, None, error, kind, hide_parameters=True, dialect=dialect)
 
 
-@contextmanager
-def driving(connection: Connection) -> Iterator[Driver]:
-    """A driver for the body, whose errors come out as SQLAlchemy's, without any parameter in them."""
-    dialect = connection.dialect
-    base = dialect.loaded_dbapi.Error
-    try:
-        yield Driver(connection)
-    except base as error:
-        raise DBAPIError.instance(None, None, error, base, hide_parameters=True, dialect=dialect) from error
+def driver_of(connection: Connection) -> Driver:
+    """The connection's driver. It lives as long as the database's connection does."""
+    kept = connection.info
+    driver: Driver | None = kept.get(_DRIVER)
+    if driver is None:
+        driver = kept[_DRIVER] = Driver(connection)
+    return driver
+
+
+_DRIVER = "memstrata.driver"

@@ -10,7 +10,7 @@ from ...domain.events import Judged
 from ...domain.ports import RECENT_TURNS
 from ...domain.stream import RecordedEvent
 from . import tables
-from .driver import Prepared, driving, insert_into
+from .driver import Prepared, driver_of, insert_into
 from .ids import id_to_bytes, id_to_text
 
 _LONGEST = 4_000
@@ -59,9 +59,9 @@ class RecentTurnBuffer:
             for entry in entries[-RECENT_TURNS:]
         ]
         if rows:
-            with driving(connection) as driver:
-                driver.run_many(self._insert, rows)
-                driver.run_many(self._trim, [(owner_ref, session) for session in sessions])
+            driver = driver_of(connection)
+            driver.run_many(self._insert, rows)
+            driver.run_many(self._trim, [(owner_ref, session) for session in sessions])
 
 
 def of_sessions(

@@ -37,10 +37,10 @@ from ...domain.errors import (
 )
 from ...domain.events import Event
 from ...domain.ports import Clock
-from ...domain.stream import RecordedEvent
+from ...domain.stream import NewEvent, RecordedEvent
 from . import tables
 from .codec import Codec, Encoded
-from .driver import Driver, Prepared, driving, insert_into
+from .driver import Prepared, driver_of, insert_into
 from .ids import id_to_bytes, id_to_text
 from .keyed import chain, from_microseconds, leaf_of, to_microseconds
 from .projector import InlineProjector
@@ -62,13 +62,19 @@ class EnvelopedEvent(StoredEvent):
 
     def __init__(self, originator_id: str, originator_version: int, encoded: Encoded) -> None:
         # Past the frozen dataclass, which sets field by field and takes three times as long.
-        vars(self).update(
-            originator_id=originator_id,
-            originator_version=originator_version,
-            topic=encoded.topic,
-            state=encoded.state,
-            encoded=encoded,
-        )
+        fields = vars(self)
+        fields["originator_id"], fields["originator_version"] = originator_id, originator_version
+        fields["encoded"] = encoded
+
+    @property
+    def topic(self) -> str:
+        """The event type's stored name."""
+        return self.encoded.topic
+
+    @property
+    def state(self) -> bytes:
+        """The payload as stored."""
+        return self.encoded.state
 
 
 @dataclass(slots=True)
@@ -76,7 +82,7 @@ class PlannedAppend:
     """One owner's events on their way into the log; `recorded` is filled when they are there."""
 
     owner_ref: bytes
-    events: Sequence[PendingEvent]
+    events: Sequence[NewEvent]
     expected: int | None
     clock: datetime | None
     recent: Mapping[str, str] = field(default_factory=dict)
@@ -94,6 +100,15 @@ class EventMapper(Mapper[str]):
         assert isinstance(domain_event, PendingEvent)
         stream_id, version, event = domain_event
         return EnvelopedEvent(stream_id, version, self._codec.encode(event))
+
+    def to_stored_events(self, appends: Sequence[PlannedAppend]) -> list[EnvelopedEvent]:
+        """Encode the events of all appends, in order."""
+        encode = self._codec.encode
+        return [
+            EnvelopedEvent(new.stream_id, new.stream_version, encode(new.event))
+            for append in appends
+            for new in append.events
+        ]
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[str]:
         """Decode one stored event."""
@@ -114,8 +129,8 @@ class LogEvents(EventStore[str]):
         appends: Sequence[PlannedAppend] = kwargs.get("appends", ())
         if domain_events or not appends:
             raise ProgrammingError("save() takes appends=, which names the owner of every event")
-        encode = self.mapper.to_stored_event
-        stored = [encode(event) for append in appends for event in append.events]
+        assert isinstance(self.mapper, EventMapper)
+        stored = self.mapper.to_stored_events(appends)
         self.recorder.insert_events(stored, appends=appends)
         return []
 
@@ -308,29 +323,28 @@ class _Transaction:
         appends: Sequence[PlannedAppend],
     ) -> None:
         self._partition, self._connection, self._statements = partition, connection, statements
+        self._driver = driver_of(connection)
         self._part, self._appends, self._streams = partition.part, appends, _Streams()
 
     def write(self, stored_events: Sequence[StoredEvent]) -> list[int]:
         """Compare, insert, and move owners and head; return the positions."""
-        with driving(self._connection) as driver:
-            head = driver.one(self._statements.head, self._part)
-            if head is None:
-                problem = f"partition {self._part} has no head"
-                raise StoreUnavailableError(self._partition.database.where, problem, "restore from a backup")
-            self._position, self._recorded_at, self._digest = head
-            self._owners = self._read_owners(driver)
-            known, first = set(self._owners), self._position + 1
-            rows = self._rows(iter(stored_events))
-            self._check_former(driver)
-            driver.run_many(self._statements.insert_event, rows)
-            for owner_ref, position in self._owners.items():
-                if owner_ref in known:
-                    driver.run(self._statements.move_owner, position, self._part, owner_ref)
-                else:
-                    driver.run(self._statements.insert_owner, self._part, owner_ref, position)
-            driver.run(
-                self._statements.move_head, self._position, self._recorded_at, self._digest, self._part
-            )
+        driver, statements, part = self._driver, self._statements, self._part
+        head = driver.one(statements.head, part)
+        if head is None:
+            problem = f"partition {part} has no head"
+            raise StoreUnavailableError(self._partition.database.where, problem, "restore from a backup")
+        self._position, self._recorded_at, self._digest = head
+        self._owners = self._read_owners()
+        known, first = set(self._owners), self._position + 1
+        rows = self._rows(iter(stored_events))
+        self._check_former()
+        driver.run_many(statements.insert_event, rows)
+        for owner_ref, position in self._owners.items():
+            if owner_ref in known:
+                driver.run(statements.move_owner, position, part, owner_ref)
+            else:
+                driver.run(statements.insert_owner, part, owner_ref, position)
+        driver.run(statements.move_head, self._position, self._recorded_at, self._digest, part)
         return list(range(first, self._position + 1))
 
     def _rows(self, stored_events: Iterator[StoredEvent]) -> list[tuple[Any, ...]]:
@@ -351,35 +365,31 @@ class _Transaction:
     ) -> None:
         part, owner_ref, recorded_at = self._part, append.owner_ref, self._recorded_at
         position, digest, moment = self._position, self._digest, from_microseconds(recorded_at)
-        append.recorded = []
+        take, recorded = self._streams.take, []
         # `append.events` first: zip takes from the stored ones only when there is a match for them.
-        for (stream, version, event), stored in zip(append.events, stored_events, strict=False):
+        for new, stored in zip(append.events, stored_events, strict=False):
             assert isinstance(stored, EnvelopedEvent)
+            stream, version = new.stream_id, new.stream_version
             topic, schema_version, codec, key_id, state = stored.encoded
-            stream_id = self._streams.take(stream, version, owner_ref)
+            stream_id = take(stream, version, owner_ref)
             position += 1
-            # In the order of both the leaf's arguments and the table's columns.
-            body = (
-                owner_ref,
-                stream_id,
-                version,
-                topic,
-                schema_version,
-                recorded_at,
-                codec,
-                key_id,
-                state,
+            leaf = leaf_of(
+                owner_ref, stream_id, version, topic, schema_version, recorded_at, codec, key_id, state
             )
-            leaf = leaf_of(*body)
             digest = chain(digest, position, leaf)
-            rows.append((part, position, *body, leaf, digest))
-            append.recorded.append(RecordedEvent(position, stream, version, moment, event, owner_ref))
-        self._position, self._digest = position, digest
+            rows.append(
+                (
+                    *(part, position, owner_ref, stream_id, version, topic, schema_version),
+                    *(recorded_at, codec, key_id, state, leaf, digest),
+                )
+            )
+            recorded.append(RecordedEvent(position, stream, version, moment, new.event, owner_ref))
+        self._position, self._digest, append.recorded = position, digest, recorded
 
-    def _read_owners(self, driver: Driver) -> dict[bytes, int]:
+    def _read_owners(self) -> dict[bytes, int]:
         refs = list({append.owner_ref for append in self._appends})
         if len(refs) == 1:
-            row = driver.one(self._statements.owner, self._part, refs[0])
+            row = self._driver.one(self._statements.owner, self._part, refs[0])
             return {} if row is None else {refs[0]: row[0]}
         found: dict[bytes, int] = {}
         for start in range(0, len(refs), _CHUNK):
@@ -388,13 +398,13 @@ class _Transaction:
             found.update((ref, position) for ref, position in rows)
         return found
 
-    def _check_former(self, driver: Driver) -> None:
+    def _check_former(self) -> None:
         """Every stream that is continued stands where its first new event expects it."""
         former = self._streams.former
         wanted = list(former)
         found: dict[tuple[bytes, int], bytes] = {}
         if len(wanted) == 1:
-            row = driver.one(self._statements.former, *wanted[0])
+            row = self._driver.one(self._statements.former, *wanted[0])
             found = {} if row is None else {wanted[0]: row[0]}
         else:
             for start in range(0, len(wanted), _CHUNK):

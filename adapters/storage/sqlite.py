@@ -12,7 +12,8 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
+from types import TracebackType
 from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
@@ -20,7 +21,7 @@ from sqlalchemy import Connection, Dialect, Engine, create_engine, event
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
-from .driver import driving
+from .driver import Driver, driver_of
 from .failures import StoreBusyError, is_busy, moved_error, translating
 
 Durability = Literal["full", "fast"]
@@ -30,6 +31,7 @@ T = TypeVar("T")
 
 _BUSY_TIMEOUT = 5.0
 """Seconds that SQLite itself waits for a lock before we ask again."""
+_IMMEDIATE = "BEGIN IMMEDIATE"
 _SYNCHRONOUS = {"full": "FULL", "fast": "NORMAL"}
 
 APPEND_ONLY = tuple(
@@ -57,14 +59,20 @@ class SqliteDatabase:
         self._path, self._read_only = path, read_only
         self._durability, self._patience = durability, patience
         self._lock = threading.RLock()
-        self._begin_statement = "BEGIN IMMEDIATE"
+        self._depth = 0  # of transactions within each other, all of the thread that holds the lock
+        self._immediate, self._deferred = _Writing(self, _IMMEDIATE), _Writing(self, "BEGIN")
         self._files = _OpenFiles(path, self.where)
-        self._writing_engine = self._engine(self._connect, NullPool, lambda: self._begin_statement)
-        self._readers = (
-            None if path is None else self._engine(self._connect_again, QueuePool, lambda: "BEGIN")
-        )
+        self._writing_engine = self._engine(self._connect, NullPool)
+        self._readers = None if path is None else self._engine(self._connect_again, QueuePool)
+        if self._readers is not None:
+            event.listen(self._readers, "begin", lambda connection: driver_of(connection).command("BEGIN"))
         with translating(self.where):
             self._writer = self._writing_engine.connect()
+        # SQLAlchemy is told of one transaction that never ends: its own bookkeeping for one of a single
+        # event costs more than the event. What it believes is without effect, since the driver begins
+        # and ends nothing by itself; `_Writing` does.
+        self._writer.begin()
+        self._driver = Driver(self._writer)
         self._files.hold()
 
     @property
@@ -103,37 +111,22 @@ class SqliteDatabase:
         return connection
 
     @staticmethod
-    def _engine(
-        connect: Callable[[], sqlite3.Connection], pool: type[Any], begin: Callable[[], str]
-    ) -> Engine:
+    def _engine(connect: Callable[[], sqlite3.Connection], pool: type[Any]) -> Engine:
         options = {"max_overflow": -1} if pool is QueuePool else {}
         # Parameters are content: they must not come out in the text of an error.
-        engine = create_engine(
+        return create_engine(
             "sqlite+pysqlite://", creator=connect, poolclass=pool, hide_parameters=True, **options
         )
-
-        def start(connection: Connection) -> None:
-            with driving(connection) as driver:
-                driver.command(begin())
-
-        event.listen(engine, "begin", start)
-        return engine
 
     def use_write_ahead_log(self) -> None:
         """Switch the file to the write-ahead log; it stays so. No transaction may be open."""
         if self._path is None or self._read_only:
             return
 
-        def switch() -> None:
-            # Past SQLAlchemy, since the journal cannot change inside a transaction.
-            with driving(self._writer) as driver:
-                driver.command("PRAGMA journal_mode = WAL")
-
         with self._lock, translating(self.where):
-            self.patiently(switch)
+            self.patiently(lambda: self._driver.command("PRAGMA journal_mode = WAL"))
 
-    @contextmanager
-    def writing(self, *, deferred: bool = False) -> Iterator[Connection]:
+    def writing(self, *, deferred: bool = False) -> AbstractContextManager[Connection]:
         """A transaction that may write; inside another one of this thread it is part of that one.
 
         `deferred` takes the write lock at the first write only: for work that is usually none.
@@ -143,17 +136,52 @@ class SqliteDatabase:
                 was removed or replaced. Only in the last case something may have been written, into a
                 file that nobody will find.
         """
-        with self._lock:
-            if self._writer.in_transaction():
-                yield self._writer
-                return
-            self._begin_statement = "BEGIN" if deferred else "BEGIN IMMEDIATE"
-            with translating(self.where), self.patiently(self._writer.begin):
-                if not deferred:
+        return self._deferred if deferred else self._immediate
+
+    def enter(self, begin: str) -> Connection:
+        """Begin a transaction, or enter the one that this thread is in."""
+        self._lock.acquire()
+        try:
+            if self._depth == 0:
+                with translating(self.where):
+                    self.patiently(lambda: self._driver.command(begin))
+                if begin == _IMMEDIATE:
                     self._files.hold_journal()
-                self._files.check()
-                yield self._writer
+            self._depth += 1
+        except BaseException:
+            self._lock.release()
+            raise
+        return self._writer
+
+    def leave(self, error: BaseException | None) -> None:
+        """End what `enter` began: the outermost transaction commits, or is undone after an error."""
+        try:
+            self._depth -= 1
+            if self._depth == 0:
+                with translating(self.where):
+                    self._end(error)
+        finally:
+            self._lock.release()
+
+    def _end(self, error: BaseException | None) -> None:
+        if error is None:
+            try:
+                self._driver.command("COMMIT")
+            except BaseException:
+                self._undo()
+                raise
+            # A commit into a file that is gone is none.
             self._files.check()
+            return
+        self._undo()
+        if isinstance(error, DBAPIError):
+            raise error
+
+    def _undo(self) -> None:
+        transaction = self._writer.get_transaction()
+        if transaction is not None:
+            transaction.rollback()  # through SQLAlchemy, which tells those who listen
+        self._writer.begin()
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -185,6 +213,21 @@ class SqliteDatabase:
             self._writing_engine.dispose()
             if self._readers is not None:
                 self._readers.dispose()
+
+
+class _Writing:
+    """The context of a write transaction; it has no state of its own, so one serves all."""
+
+    def __init__(self, database: SqliteDatabase, begin: str) -> None:
+        self._database, self._begin = database, begin
+
+    def __enter__(self) -> Connection:
+        return self._database.enter(self._begin)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._database.leave(error)
 
 
 class _OpenFiles:

@@ -15,15 +15,15 @@ from ...domain.errors import VerificationFailedError, WrongExpectedVersionError
 from ...domain.events import Payload
 from ...domain.owner import Owner
 from ...domain.ports import Append, Clock
-from ...domain.stream import NewEvent, RecordedEvent
+from ...domain.stream import RecordedEvent
 from . import recent, tables
 from .codec import Codec, Encoded
-from .driver import Prepared, driving
+from .driver import Prepared, driver_of
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
 from .projector import InlineProjector
-from .recorder import Log, Partition, PendingEvent, PlannedAppend
+from .recorder import Log, Partition, PlannedAppend
 from .sqlite import SqliteDatabase
 from .verify import LogVerifier, VerifyReport
 
@@ -309,9 +309,7 @@ class SqlEventStore:
         for batch in batches:
             owner_ref = self._pepper.owner_ref(batch.owner)
             expected = None if owner_ref in chained else batch.expected_owner_position
-            plans.append(
-                PlannedAppend(owner_ref, _pending(batch.events), expected, batch.clock, batch.recent)
-            )
+            plans.append(PlannedAppend(owner_ref, batch.events, expected, batch.clock, batch.recent))
             if batch.events:
                 chained.add(owner_ref)
         return plans
@@ -334,10 +332,10 @@ class SqlEventStore:
     def _conflict(self, units: Sequence[Unit], error: IntegrityError) -> Exception:
         """What a broken constraint means: the stream version that somebody else wrote first."""
         wanted = [
-            (id_to_bytes(pending.originator_id), pending.originator_version)
+            (id_to_bytes(new.stream_id), new.stream_version)
             for unit in units
             for plan in unit
-            for pending in plan.events
+            for new in plan.events
         ]
         key = tuple_(_event.c.stream_id, _event.c.stream_version)
         with self.reading() as connection:
@@ -360,8 +358,8 @@ class SqlEventStore:
             after = page[-1].pos
 
     def _log_rows(self, part: int, after: int, limit: int) -> Sequence[tuple[Any, ...]]:
-        with self.reading() as connection, driving(connection) as driver:
-            return driver.all(self._log_page, part, after, limit)
+        with self.reading() as connection:
+            return driver_of(connection).all(self._log_page, part, after, limit)
 
     def _scalar(self, query: Select[tuple[Any]]) -> Any:
         with self.reading() as connection:
@@ -375,7 +373,3 @@ class SqlEventStore:
             raise VerificationFailedError(error.problem, position) from error
         at = from_microseconds(recorded_at)
         return RecordedEvent(position, id_to_text(stream_id), version, at, event, owner_ref)
-
-
-def _pending(events: Sequence[NewEvent]) -> list[PendingEvent]:
-    return [PendingEvent(new.stream_id, new.stream_version, new.event) for new in events]

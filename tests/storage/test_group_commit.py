@@ -10,7 +10,7 @@ from contracts.event_store import LIN, WEI, ManualClock, append, everything, new
 
 from memstrata.adapters.storage import open_store
 from memstrata.adapters.storage.group_commit import GroupCommitWriter, Unit
-from memstrata.adapters.storage.recorder import PendingEvent, PlannedAppend
+from memstrata.adapters.storage.recorder import PlannedAppend
 from memstrata.domain.errors import OwnerPositionConflictError, StoreUnavailableError
 from memstrata.domain.owner import Owner
 
@@ -18,8 +18,7 @@ BAD = 99
 
 
 def unit(number: int, events: int = 1) -> Unit:
-    pending = [PendingEvent("", version, task()) for version in range(events)]
-    return [PlannedAppend(bytes([number]), pending, None, None)]
+    return [PlannedAppend(bytes([number]), run_of("", 0, *[task()] * events), None, None)]
 
 
 class Disk:
