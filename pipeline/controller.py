@@ -22,7 +22,7 @@ from ..domain.policy import Policy
 from ..domain.ports import ActionClassifier, Extractor, Judge, Prepared
 from ..domain.turn import Turn
 from ..domain.values import EventRef
-from .secrets import find_secrets, mask
+from .secrets import find_secrets, mask, values_told
 
 Normalise = Callable[[Judgement, Sequence[Candidate]], Judgement]
 FastReject = Callable[[Prepared], Judgement | None]
@@ -90,9 +90,12 @@ class Gate:
         way, somebody tried.
         """
         found: list[Candidate] = []
+        said = prepared.turn.user
+        hidden = find_secrets(said) if prepared.masked and prepared.turn.context else ()
+        told = dict(values_told(said, hidden))
         for item in prepared.turn.context if self.overhear else ():
-            text = item.text[:OVERHEARD]
-            text = mask(text, find_secrets(text))
+            # Masked before it is cut: half of a secret would not be known as one.
+            text = mask(item.text, find_secrets(item.text, told))[:OVERHEARD]
             read = Prepared(Turn(user=text, session=prepared.context.session), text, prepared.context)
             source = Signal(kind="quoted", text="", start=0, end=0, value=item.role)
             found += [

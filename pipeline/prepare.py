@@ -11,7 +11,7 @@ from ..domain.errors import InvalidInputError
 from ..domain.ports import Prepared
 from ..domain.turn import Turn, TurnContext
 from ..domain.zone import fixed_zone_name, zone_of
-from .secrets import find_secrets, mask
+from .secrets import find_secrets, mask, values_told
 from .signals import family_of
 from .text import check_text
 
@@ -25,6 +25,19 @@ _PROBLEMS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Masked:
+    """What may be kept of a turn's texts: as long as they came, secrets masked.
+
+    `kinds` are those of the secrets in the user's words, in order of their place.
+    """
+
+    user: str
+    kinds: tuple[str, ...]
+    task: str | None
+    project: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class Arrived:
     """A turn that passed the checks, with its secrets masked.
 
@@ -33,8 +46,7 @@ class Arrived:
     """
 
     turn: Turn
-    text: str
-    masked: tuple[str, ...]
+    masked: Masked
     said_at: datetime
     zone: str
     key: str
@@ -51,12 +63,17 @@ class Arrived:
             said_at=self.said_at,
             zone=self.zone,
             task_id=turn.task_id,
-            task=_masked(turn.task),
+            task=self.masked.task,
             task_family=family_of(turn.task) if turn.task else None,
-            project=_masked(turn.project),
+            project=self.masked.project,
             agent=turn.agent,
         )
-        return Prepared(turn, self.text, context, tuple(history), tuple(known), self.masked)
+        return Prepared(turn, self.text, context, tuple(history), tuple(known), self.masked.kinds)
+
+    @property
+    def text(self) -> str:
+        """The user's words, secrets masked."""
+        return self.masked.user
 
 
 def check_turn(turn: Turn, now: datetime, *, simulated: bool = False) -> None:
@@ -88,16 +105,27 @@ def arrive(turns: Iterable[Turn], now: datetime) -> list[Arrived]:
     seen: dict[str, int] = {}
     arrived = []
     for turn in turns:
-        spans = find_secrets(turn.user)
-        text = mask(turn.user, spans) if spans else turn.user
+        hidden = masked(turn)
         said_at = turn.at if turn.at is not None else now
         zone = turn.tz or fixed_zone_name(said_at)
-        key = _key(turn, text)
+        key = _key(turn, hidden.user)
         if turn.message_id is None:
             seen[key] = ordinal = seen.get(key, 0) + 1
             key = f"{key}\x1f{ordinal}"
-        arrived.append(Arrived(turn, text, tuple(s.kind for s in spans), said_at, zone, key))
+        arrived.append(Arrived(turn, hidden, said_at, zone, key))
     return arrived
+
+
+def masked(turn: Turn) -> Masked:
+    """Mask the secrets of a turn. One that stands in several of its texts is masked in all of them."""
+    texts = (turn.user, turn.task or "", turn.project or "")
+    found = [find_secrets(text) if text else () for text in texts]
+    told = {v: kind for text, spans in zip(texts, found, strict=True) for v, kind in values_told(text, spans)}
+    if told:
+        found = [find_secrets(text, told) if text else () for text in texts]
+    user, task, project = (mask(text, spans) for text, spans in zip(texts, found, strict=True))
+    kinds = tuple(secret.kind for secret in found[0])
+    return Masked(user, kinds, task or turn.task, project or turn.project)
 
 
 def _key(turn: Turn, text: str) -> str:
@@ -105,10 +133,6 @@ def _key(turn: Turn, text: str) -> str:
         return json.dumps(["message", turn.session, turn.message_id], ensure_ascii=False)
     at = turn.at.timestamp() if turn.at is not None else None
     return json.dumps(["words", turn.session, at, text], ensure_ascii=False)
-
-
-def _masked(text: str | None) -> str | None:
-    return None if text is None else mask(text, find_secrets(text))
 
 
 def _texts(turn: Turn) -> Iterable[tuple[str, str | None]]:

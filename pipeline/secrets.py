@@ -6,7 +6,7 @@ whether it is one. A word such as 密码 or "token" is none by itself.
 
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -20,6 +20,10 @@ PLACEHOLDER = "■"
 """Stands for one masked code point, so that offsets hold after masking."""
 
 _AROUND = 300  # of the text on both sides of an anchor that belongs to it
+_SHORTEST = 4  # code points of a value that is masked wherever else it stands; 3 where digits are in it
+_HEAD = 3
+_APART = 8  # code points from which on a value is told from other words even inside of them
+_NOTHING: Mapping[str, str] = {}
 _DIGIT = re.compile("[0-9]")
 _FRAGMENT = re.compile(r"\{([a-z_]+)\}")
 
@@ -85,24 +89,78 @@ class SecretRule:
             yield first, min(last, len(lower))
 
 
-def find_secrets(text: str) -> tuple[SecretSpan, ...]:
+def find_secrets(text: str, told: Mapping[str, str] = _NOTHING) -> tuple[SecretSpan, ...]:
     """The secrets in `text`, in order, none overlapping; empty when there are none.
 
-    Where several rules see parts of one value, the span covers them all and carries the kind and the
-    rule that comes first in the table among those that start first.
+    A value that was found once is a secret wherever else it stands, with or without a word that names
+    it; so are the values `told` elsewhere (see `values_told`). Where several rules see parts of one value,
+    the span covers them all and carries the kind and the rule that comes first in the table among those
+    that start first.
     """
     norm = normalise(text, fold_case=False)
     found: list[SecretSpan] = []
+    values = dict(told)
     lower = lowered(norm.text)
     has_digit = _DIGIT.search(lower) is not None
+
+    def take(start: int, end: int, kind: str, rule_id: str) -> None:
+        found.append(SecretSpan(*norm.span(start, end), kind, rule_id))
+        if _is_telling(lower[start:end]):
+            values.setdefault(lower[start:end], kind)
+
     for rule in secret_rules():
         if rule.digits and not has_digit:
             continue
         for start, end in rule.spans_in(norm.text, lower):
-            found.append(SecretSpan(*norm.span(start, end), rule.kind, rule.rule_id))
+            take(start, end, rule.kind, rule.rule_id)
     for value in values_of(norm.text, lower, labels_in(lower)):
-        found.append(SecretSpan(*norm.span(value.start, value.end), value.kind, value.rule_id))
+        take(value.start, value.end, value.kind, value.rule_id)
+    for start, end in _again(lower, values):
+        found.append(SecretSpan(*norm.span(start, end), values[lower[start:end]], "told_again"))
     return _merged(sorted(found, key=lambda secret: secret.start))
+
+
+def values_told(text: str, spans: Iterable[SecretSpan]) -> Iterator[tuple[str, str]]:
+    """The values of secrets that were found in `text`, as `find_secrets` takes them, with their kinds."""
+    for secret in spans:
+        value = lowered(normalise(text[secret.start : secret.end], fold_case=False).text)
+        if _is_telling(value):
+            yield value, secret.kind
+
+
+def _is_telling(value: str) -> bool:
+    """Whether a value is long enough to be known again."""
+    return len(value) >= (_HEAD if _DIGIT.search(value) else _SHORTEST)
+
+
+def _again(lower: str, values: Iterable[str]) -> Iterator[tuple[int, int]]:
+    """Where the values stand, the longest at each place; the cost does not grow with their number."""
+    by_head: dict[str, dict[int, set[str]]] = {}
+    for value in values:
+        by_head.setdefault(value[:_HEAD], {}).setdefault(len(value), set()).add(value)
+    if not by_head:
+        return
+    at = 0
+    while at <= len(lower) - _HEAD:
+        for length in sorted(by_head.get(lower[at : at + _HEAD], ()), reverse=True):
+            piece = lower[at : at + length]
+            if piece in by_head[piece[:_HEAD]][length] and _stands_alone(lower, at, at + length):
+                yield at, at + length
+                at += length - 1
+                break
+        at += 1
+
+
+def _stands_alone(lower: str, start: int, end: int) -> bool:
+    """Whether a stretch is no part of a longer word or number; a long value may be."""
+    if end - start >= _APART:
+        return True
+    before, after = lower[start - 1 : start], lower[end : end + 1]
+    return not (_goes_on(before, lower[start]) or _goes_on(lower[end - 1], after))
+
+
+def _goes_on(left: str, right: str) -> bool:
+    return left.isascii() and left.isalnum() and right.isascii() and right.isalnum()
 
 
 def speaks_of_secret(text: str) -> bool:

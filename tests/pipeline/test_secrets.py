@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import time
 from itertools import pairwise, product
 from pathlib import Path
@@ -18,6 +19,7 @@ from memstrata.pipeline.secrets import (
     mask,
     secret_rules,
     speaks_of_secret,
+    values_told,
 )
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -195,6 +197,36 @@ def test_what_only_looks_like_a_secret_stays(text: str) -> None:
 )
 def test_offsets_are_those_of_the_original(text: str, secret: str) -> None:
     assert masked(text) == text.replace(secret, PLACEHOLDER * len(secret))
+
+
+@pytest.mark.parametrize(
+    ("text", "kept"),
+    [
+        ("token=abcDEF123456ghiJKL (abcDEF123456ghiJKL)", "token=■ (■)"),
+        ("wifi password: Zx9!kk22; I typed ZX9!KK22 twice", "wifi password: ■; I typed ■ twice"),
+        ("密码是 kR7-pass-04，别写成 ｋｒ７-PASS-04", "密码是 ■，别写成 ■"),
+        ("pin is 4471, yes 4471, not 44710", "pin is ■, yes ■, not 44710"),
+        ("the password is sunshine, like sunshine!", "the password is ■, like ■!"),
+        ("我的密码是「一二三芝麻开门」，就是一二三芝麻开门", "我的密码是「■」，就是■"),
+        ("my pin is 471, flat 3471", "my pin is ■, flat 3471"),
+        (
+            "key kR7passKR7pass99 is long: password: kR7passKR7pass99. So or_kR7passKR7pass99_b",
+            "key ■ is long: password: ■. So or_■_b",
+        ),
+    ],
+)
+def test_a_value_that_was_told_is_masked_wherever_it_stands(text: str, kept: str) -> None:
+    assert re.sub("■+", "■", masked(text)) == kept
+    assert len(masked(text)) == len(text)
+
+
+def test_a_value_that_was_told_elsewhere_is_masked_without_a_word_for_it() -> None:
+    told = dict(values_told("密码是 kR7-pass-04", find_secrets("密码是 kR7-pass-04")))
+
+    assert find_secrets("reset kR7-pass-04") == ()
+    assert [(s.start, s.end, s.kind) for s in find_secrets("reset kR7-PASS-04", told)] == [
+        (6, 17, "password")
+    ]
 
 
 @given(st.text(alphabet=st.one_of(st.sampled_from("密码是:0123456789ab-@. pin"), st.characters())))

@@ -158,9 +158,9 @@ def _heading(session: str) -> list[str]:
 
 def _masked(turn: Turn) -> str:
     """The words as they are stored: secrets masked."""
-    from ....pipeline.secrets import find_secrets, mask
+    from ....pipeline.prepare import masked
 
-    return mask(turn.user, find_secrets(turn.user))
+    return masked(turn).user
 
 
 # --- by hand -------------------------------------------------------------------------------------
