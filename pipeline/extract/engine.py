@@ -250,7 +250,7 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
         if careful and rule.tier != "slot":
             continue
         if not (
-            rule.may_match(spoken.sentence.pieces)
+            rule.needs.met_in(spoken.sentence.text, spoken.sentence.pieces)
             and all(_may_hold(one, spoken, reading) for one in rule.need)
         ):
             continue

@@ -308,7 +308,7 @@ def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
 def _subject(text: str, pieces: Pieces) -> Subject | None:
     words = _words()
     for kind, named in (("household", words.household), ("other", words.other)):
-        match = named.pattern.match(text) if named.may_be_in(pieces) else None
+        match = named.match(text, pieces)
         if match:
             return Subject(kind, match.group().strip())
     if words.user.search(text, pieces):

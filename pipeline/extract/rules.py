@@ -12,7 +12,7 @@ from typing import Any, Literal, get_args
 from ...domain.candidate import CandidateKind, Intent, SignalKind
 from ...domain.judgement import Category, Stability
 from ...domain.values import Polarity, Source
-from ..sought import Pieces, Sought
+from ..sought import Needs, Sought
 from ..text import normalise
 from ..words import WordIndex
 
@@ -117,13 +117,10 @@ class Rule:
             raise RuleError(f"rule {self.id!r}: {error}") from error
 
     @cached_property
-    def _needs(self) -> frozenset[str]:
-        needs = [one.needs for one in self.sought]
-        return frozenset().union(*needs) if all(needs) else frozenset()
-
-    def may_match(self, pieces: Pieces) -> bool:
-        """Whether any of the patterns may match in a text with these pieces."""
-        return pieces is None or not self._needs or not self._needs.isdisjoint(pieces)
+    def needs(self) -> Needs:
+        """What every match of any of the patterns holds."""
+        words = [one.needs.words for one in self.sought]
+        return Needs(frozenset().union(*words) if all(words) else ())
 
 
 class RuleError(ValueError):
