@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
 from operator import add
@@ -24,9 +24,8 @@ Pieces = frozenset[str] | None
 """All runs of one to three characters that a text holds; None when it is too long to ask."""
 
 _PIECE = 3
-_MOST, _FEW = 1_000, 40
-"""Alternatives that are followed up; fewer where some are known already: a set of short words serves
-better than a large one of long ones."""
+_MOST = 200
+"""Strings that are followed up as a pattern offers alternatives one after the other."""
 _TELLING = 6
 """Letters from which on a word tells enough of where a pattern may match."""
 
@@ -111,7 +110,7 @@ def _required(nodes: Iterable[Any]) -> _Strings | None:
     run = _NOTHING
     for code, argument in nodes:
         strings = _strings(code, argument)
-        if strings is not None and len(run) * len(strings) <= (_FEW if _tells(run) else _MOST):
+        if strings is not None and len(run) * len(strings) <= (len(run) if _tells(run) else _MOST):
             run = _joined(run, strings)
             continue
         found.append(run)
@@ -120,8 +119,18 @@ def _required(nodes: Iterable[Any]) -> _Strings | None:
         if within is not None:
             found.append(within)
     found.append(run)
-    best = max(found, key=_worth)
+    best = max(map(_shortest, found), key=_worth)
     return best if all(best) else None
+
+
+def _shortest(strings: _Strings) -> _Strings:
+    """Without those that another one is part of: what holds the longer holds the shorter."""
+    kept: set[str] = set()
+    for one in sorted(strings, key=len):
+        ends = range(1, len(one) + 1)
+        if not any(one[start:end] in kept for end in ends for start in range(end)):
+            kept.add(one)
+    return frozenset(kept)
 
 
 def _worth(strings: _Strings) -> tuple[int, int]:
@@ -151,7 +160,7 @@ def _strings(code: Any, argument: Any) -> _Strings | None:
     if code is op.ATOMIC_GROUP:
         return _in_a_row(argument)
     if code is op.BRANCH:
-        return _union(map(_in_a_row, argument[1]))
+        return _any_of(argument[1])
     if code in _REPEATS and argument[1] == 1:
         once = _in_a_row(argument[2])
         return once if once is None or argument[0] == 1 else once | _NOTHING
@@ -164,7 +173,8 @@ def _required_in(code: Any, argument: Any) -> _Strings | None:
     if code is op.ATOMIC_GROUP:
         return _required(argument)
     if code is op.BRANCH:
-        return _union(map(_required, argument[1]))
+        branches = [_required(branch) for branch in argument[1]]
+        return None if None in branches else _shortest(frozenset().union(*filter(None, branches)))
     if code in _REPEATS and argument[0] >= 1:
         return _required(argument[2])
     return None
@@ -183,10 +193,11 @@ def _in_a_row(nodes: Iterable[Any]) -> _Strings | None:
     return row
 
 
-def _union(found: Iterator[_Strings | None]) -> _Strings | None:
+def _any_of(branches: Iterable[Any]) -> _Strings | None:
     united: set[str] = set()
-    for strings in found:
-        if strings is None or len(united) > _MOST:
+    for branch in branches:
+        strings = _in_a_row(branch)
+        if strings is None or len(united) + len(strings) > _MOST:
             return None
         united |= strings
     return frozenset(united)
