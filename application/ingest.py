@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from itertools import islice
 
 from ..domain.draft import Draft, Header
 from ..domain.errors import InvalidInputError, MemstrataError, TurnEditedError
@@ -382,6 +383,5 @@ def _digest_in_force(entries: Sequence[RecordedEvent]) -> str | None:
 
 def _known(state: OwnerState) -> tuple[str, ...]:
     """Contents of the memories that were changed last, at most `KNOWN`, newest first."""
-    standing = [(memory.entries[-1].position, memory.current) for memory in state.active()]
-    newest = sorted(standing, key=lambda pair: -pair[0])[:KNOWN]
-    return tuple(version.statement.content for _, version in newest if version is not None)
+    newest = islice(state.latest(), KNOWN)
+    return tuple(memory.current.statement.content for memory in newest if memory.current is not None)

@@ -118,6 +118,6 @@ class Writer:
                 continue
             events = [event for part_events in recorded for event in part_events]
             if compare_owner:  # otherwise others may have written in between
-                self._states.keep(owner, state.evolve(events))
+                self._states.keep(owner, draft.recorded(events))
             return result, events
         raise AssertionError("the last attempt returns or raises")

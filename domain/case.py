@@ -76,16 +76,11 @@ class Case:
     @cached_property
     def siblings(self) -> tuple[tuple[Memory, Version], ...]:
         """Active memories of the same subject and attribute, oldest first."""
-        canonical = self.policy.registry.canonical
-        subject, attribute = fold_value(self.statement.subject), self.statement.attribute
-        found = []
-        for memory_id, said in self.state.standing:
-            if said.attribute != attribute and canonical(said.attribute) != attribute:
-                continue
-            memory = self.state.memories[memory_id]
-            if memory.current is not None and fold_value(said.subject) == subject and self.stands(memory):
-                found.append((memory, memory.current))
-        return tuple(found)
+        said = self.statement
+        about = self.state.about(said.subject, *self.policy.registry.names(said.attribute))
+        return tuple(
+            (memory, memory.current) for memory in about if memory.current is not None and self.stands(memory)
+        )
 
     # --- answers ---------------------------------------------------------------------------------
 

@@ -60,6 +60,7 @@ class Draft:
     def __init__(self, state: OwnerState, ids: IdSource) -> None:
         self.state = state
         self.ids = ids
+        self._before = state
         self.events: list[NewEvent] = []
         self._turn_versions: dict[str, int] = {}
 
@@ -76,6 +77,10 @@ class Draft:
         provisional = RecordedEvent(self.state.position + 1, stream_id, version, UNRECORDED, event)
         self.state = self.state.evolve((provisional,))
         return EventRef(stream=stream_id, version=version)
+
+    def recorded(self, events: Sequence[RecordedEvent]) -> OwnerState:
+        """The state once the draft's events are recorded, as the store gave them back."""
+        return self._before.evolve(events).found_like(self.state)
 
     def carry_out(
         self,

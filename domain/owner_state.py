@@ -6,10 +6,11 @@ refused when the owner has moved on since.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
+from .directory import Directory, Index
 from .events import (
     BatchClosed,
     BatchOpened,
@@ -24,9 +25,10 @@ from .events import (
     TaskChanged,
     Updated,
 )
+from .layered import Layered
 from .ledger import Ledger
 from .memory import Memory
-from .slot import Registry, Slot, slot_of
+from .slot import Registry, Slot, fold_value, slot_of
 from .statement import Statement
 from .stream import RecordedEvent
 
@@ -50,19 +52,25 @@ STATE_TOPICS: tuple[str, ...] = tuple(
 """Topics to read for folding an owner's state; `Judged` is not among them."""
 
 
+_LATEST = 256
+"""Changes of memories that are remembered in their order."""
+
+
 @dataclass(frozen=True)
 class OwnerState:
     """One owner's memories and ledger at a position of the owner's.
 
-    `turns` are the streams that turned out to be turns: they hold proposals, but no memory.
+    Immutable. The state after an event shares what did not change with the one before, so that an
+    event costs the same for an owner with many memories.
     """
 
     registry: Registry
     ledger: Ledger
     position: int = 0
-    memories: dict[str, Memory] = field(default_factory=dict)
-    _keys: dict[str, tuple[Memory, str | None]] = field(default_factory=dict, repr=False, compare=False)
-    """Slot keys that were worked out for these very memories; handed on, since few of them change."""
+    _directory: Directory | None = field(default=None, repr=False)
+    """The memories, and what was worked out to find them by; None while there are none."""
+    _changes: tuple[str, ...] = field(default=(), repr=False, compare=False)
+    """Memories in the order of their latest events, the last of all at the end, some of them twice."""
 
     def evolve(self, events: Iterable[RecordedEvent]) -> OwnerState:
         """The state after further events, which are given in their order.
@@ -70,17 +78,49 @@ class OwnerState:
         Events of turns are passed over: a stream is a memory once it holds an event that only a
         memory can hold, or a proposal that targets the stream itself.
         """
-        memories, ledger, position = dict(self.memories), self.ledger, self.position
+        memories, ledger_id, position = self.memories, self.ledger.ledger_id, self.position
+        of_ledger: list[RecordedEvent] = []
         grouped: dict[str, list[RecordedEvent]] = {}
+        changes: list[str] = []
         for entry in events:
             position = max(position, entry.position)
-            if entry.stream_id == ledger.ledger_id:
-                ledger = ledger.evolve((entry,))
-            elif entry.stream_id in memories or entry.stream_id in grouped or _opens_memory(entry):
-                grouped.setdefault(entry.stream_id, []).append(entry)
-        for stream_id, entries in grouped.items():
-            memories[stream_id] = (memories.get(stream_id) or Memory(stream_id)).evolve(entries)
-        return OwnerState(self.registry, ledger, position, memories, self._keys)
+            stream_id = entry.stream_id
+            if stream_id == ledger_id:
+                of_ledger.append(entry)
+            elif stream_id in grouped or stream_id in memories or _opens_memory(entry):
+                grouped.setdefault(stream_id, []).append(entry)
+                changes.append(stream_id)
+        changed = {
+            stream_id: (memories.get(stream_id) or Memory(stream_id)).evolve(entries)
+            for stream_id, entries in grouped.items()
+        }
+        ledger = self.ledger.evolve(of_ledger) if of_ledger else self.ledger
+        return self._after(position, ledger, changed, changes)
+
+    @cached_property
+    def memories(self) -> Layered[str, Memory]:
+        """Every memory by its id, in the order in which they were opened."""
+        return self._found_by.memories
+
+    def restated(self, ledger: Ledger, memories: Mapping[str, Memory]) -> OwnerState:
+        """The state with another ledger, and with these memories instead of what they were."""
+        return self._after(self.position, ledger, memories, tuple(memories))
+
+    def _after(
+        self, position: int, ledger: Ledger, changed: Mapping[str, Memory], changes: Sequence[str]
+    ) -> OwnerState:
+        if not changed:
+            return replace(self, position=position, ledger=ledger)
+        directory = self._found_by.changed(changed)
+        latest = (*self._changes, *changes)[-_LATEST:]
+        return OwnerState(self.registry, ledger, position, directory, latest)
+
+    def found_like(self, other: OwnerState) -> OwnerState:
+        """This state, with what was worked out for another one to find its memories by.
+
+        The other's memories say the same as these; they may differ in positions and times.
+        """
+        return replace(self, _directory=self._found_by.indexed_like(other._found_by))
 
     def as_of(self, position: int) -> OwnerState:
         """The state as it was known once the position was recorded."""
@@ -88,67 +128,56 @@ class OwnerState:
             return self
         known = {key: memory.as_of(position) for key, memory in self.memories.items()}
         kept = {key: memory for key, memory in known.items() if memory.entries}
-        return OwnerState(self.registry, self.ledger.as_of(position), position, kept)
+        directory = Directory(self.registry).changed(kept)
+        return OwnerState(self.registry, self.ledger.as_of(position), position, directory)
 
     # --- finding ---------------------------------------------------------------------------------
+
+    @property
+    def _found_by(self) -> Directory:
+        return self._directory or Directory(self.registry)
+
+    def find(self, index: Index, *keys: Hashable) -> list[Memory]:
+        """The memories that come to any of an index's keys, oldest first."""
+        return self._found_by.find(index, *keys)
+
+    def about(self, subject: str, *attributes: str) -> list[Memory]:
+        """The active memories of a subject and of any of these attributes, oldest first."""
+        folded = fold_value(subject)
+        return self.find(_ABOUT, *((folded, attribute) for attribute in attributes))
+
+    def hinted(self, attribute: str, value: str) -> list[Memory]:
+        """The memories that count a hint for a family of tasks, by what is counted, oldest first."""
+        return self.find(_HINTED, (attribute, fold_value(value)))
 
     def active(self) -> Iterator[Memory]:
         """The memories with a version that stands, oldest first."""
         return (memory for memory in self.memories.values() if memory.current is not None)
 
-    def held(self) -> Iterator[Memory]:
-        """The memories that are proposed and not active, oldest first."""
-        return (memory for memory in self.memories.values() if memory.status == "held")
+    def latest(self) -> Iterator[Memory]:
+        """The active memories by their last event, the latest first."""
+        seen: set[str] = set()
+        for memory_id in reversed(self._changes):
+            memory = self.memories[memory_id]
+            if memory_id not in seen and memory.current is not None:
+                yield memory
+            seen.add(memory_id)
+        rest = [memory for memory in self.active() if memory.memory_id not in seen]
+        yield from sorted(rest, key=lambda memory: -memory.entries[-1].position)
 
-    @cached_property
-    def standing(self) -> tuple[tuple[str, Statement], ...]:
-        """Id and present statement of each active memory, oldest first; dated ends are not looked at."""
-        return tuple(
-            (memory_id, version.statement)
-            for memory_id, memory in self.memories.items()
-            if (version := memory.current) is not None
-        )
+    def slot(self, statement: Statement) -> Slot:
+        """The slot that a statement belongs to."""
+        return _slot(statement, self.registry)
 
-    @cached_property
-    def by_slot(self) -> dict[str, str]:
-        """The memory that occupies each slot, by the slot's key.
+    def in_slot(self, slot: Slot) -> Memory | None:
+        """The memory that occupies the slot, active or not; None when it is free.
 
         Where several fell into one slot (the registry changed), an active one wins over others,
         then the older one.
         """
-        occupied: dict[str, str] = {}
-        for memory_id, memory in self.memories.items():
-            key = self._slot_key(memory)
-            if key is None:
-                continue
-            rival = occupied.get(key)
-            if rival is None or (self.memories[rival].current is None and memory.current is not None):
-                occupied[key] = memory_id
-        return occupied
-
-    def _slot_key(self, memory: Memory) -> str | None:
-        known = self._keys.get(memory.memory_id)
-        if known is not None and known[0] is memory:
-            return known[1]
-        statement = statement_of(memory)
-        key = None if statement is None else self.slot(statement).key
-        self._keys[memory.memory_id] = (memory, key)
-        return key
-
-    def slot(self, statement: Statement) -> Slot:
-        """The slot that a statement belongs to."""
-        return slot_of(
-            self.registry,
-            statement.subject,
-            statement.attribute,
-            statement.value if statement.value is not None else statement.content,
-            statement.scope,
-        )
-
-    def in_slot(self, slot: Slot) -> Memory | None:
-        """The memory that occupies the slot, active or not; None when it is free."""
-        memory_id = self.by_slot.get(slot.key)
-        return None if memory_id is None else self.memories[memory_id]
+        found = self.find(_IN_SLOT, slot.key)
+        standing = (memory for memory in found if memory.current is not None)
+        return next(standing, found[0] if found else None)
 
 
 def statement_of(memory: Memory) -> Statement | None:
@@ -157,6 +186,34 @@ def statement_of(memory: Memory) -> Statement | None:
     None for a memory that was erased, and for one that never said anything: they occupy no slot.
     """
     return None if memory.said is None else memory.said[1]
+
+
+def _slot(statement: Statement, registry: Registry) -> Slot:
+    value = statement.value if statement.value is not None else statement.content
+    return slot_of(registry, statement.subject, statement.attribute, value, statement.scope)
+
+
+def _slot_keys(memory: Memory, registry: Registry) -> Iterator[str]:
+    statement = statement_of(memory)
+    if statement is not None:
+        yield _slot(statement, registry).key
+
+
+def _about_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
+    if memory.current is not None:
+        said = memory.current.statement
+        yield fold_value(said.subject), said.attribute
+
+
+def _hinted_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
+    said = memory.hints[-1][1].statement if memory.status == "held" else None
+    if said is not None and said.scope.kind == "family":
+        yield said.attribute, fold_value(said.value or said.content)
+
+
+_IN_SLOT = Index(_slot_keys)
+_ABOUT = Index(_about_keys)
+_HINTED = Index(_hinted_keys)
 
 
 def _opens_memory(entry: RecordedEvent) -> bool:

@@ -85,14 +85,9 @@ def _home(case: Case) -> Memory | None:
     """
     if case.occupant is not None:
         return case.occupant
-    key = fold_value(case.statement.value or case.statement.content)
-    for memory in case.state.held():
-        said = memory.hints[-1][1].statement
-        if said is None or said.attribute != case.statement.attribute or said.scope.kind != "family":
-            continue
-        if fold_value(said.value or said.content) == key and _may_be_of_one_family(case, memory):
-            return memory
-    return None
+    said = case.statement
+    counting = case.state.hinted(said.attribute, said.value or said.content)
+    return next((memory for memory in counting if _may_be_of_one_family(case, memory)), None)
 
 
 def _may_be_of_one_family(case: Case, memory: Memory) -> bool:

@@ -49,6 +49,12 @@ class Registry(Value):
         known = self.attributes.get(self.canonical(name))
         return known or Attribute(name=name, cardinality="many")
 
+    def names(self, name: str) -> tuple[str, ...]:
+        """The attribute's name, and every alias of that name."""
+        known = self.attributes.get(name)
+        aliases = known.aliases if known is not None else ()
+        return (name, *(alias for alias in aliases if alias != name and self.canonical(alias) == name))
+
     @cached_property
     def _by_alias(self) -> Mapping[str, str]:
         found: dict[str, str] = {}

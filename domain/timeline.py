@@ -167,7 +167,8 @@ class Walk:
     def strike(self, struck: set[Key]) -> None:
         """Go on with other events struck."""
         before, self._struck = self._struck, _by_stream(struck)
-        memories, ledger = dict(self._state.memories), self._state.ledger
+        memories: dict[str, Memory] = {}
+        present, ledger = self._state.memories, self._state.ledger
         for stream in {*before, *self._struck}:
             names = self._struck.get(stream)
             if names == before.get(stream):
@@ -175,9 +176,9 @@ class Walk:
             undone = () if not names else (self._undoing(stream, names),)
             if stream == ledger.ledger_id:
                 ledger = Ledger(stream, (*_without(ledger.entries), *undone))
-            elif stream in memories:
-                memories[stream] = Memory(stream, (*_without(memories[stream].entries), *undone))
-        self._state = OwnerState(self._state.registry, ledger, self._state.position, memories)
+            elif stream in present:
+                memories[stream] = Memory(stream, (*_without(present[stream].entries), *undone))
+        self._state = self._state.restated(ledger, memories)
 
     def _undoing(self, stream: str, names: tuple[int, ...]) -> RecordedEvent:
         return undoing(stream, self._timeline.streams[stream], names)

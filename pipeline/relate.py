@@ -7,15 +7,18 @@ that the same state gives the same relations whenever a decision is taken again.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
+from typing import Literal
 
 from ..domain.candidate import Candidate
 from ..domain.decision import Relation
+from ..domain.directory import Index
 from ..domain.frame import is_change, is_contrast, is_correction, is_instruction, is_lasting
+from ..domain.memory import Memory
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
-from ..domain.slot import fold_value
+from ..domain.slot import Registry, fold_value
 from ..domain.statement import Statement
 from ..domain.turn import TurnContext
 from .carrying import carried, in_place_of_value
@@ -26,6 +29,11 @@ from .text import normalise
 
 _TELLS_HOW = ("preference", "conversation_style", "constraint", "boundary")
 _CACHED = 50_000
+
+
+_Key = str | tuple[Literal["attribute", "aspect"], str]
+"""What a memory is compared by: a term of its words, an attribute that it is on or that its words tell
+of, an aspect of which they say something."""
 
 
 class WordRelations:
@@ -40,6 +48,7 @@ class WordRelations:
         self._reach = frozenset(f"~{group}" for group in policy.rules.words.reach)
         self._read = KeyWordReader(policy).read
         self._kept = lru_cache(maxsize=_CACHED)(self._keep)
+        self._by_words = Index(self._word_keys)
 
     def relations(
         self, candidate: Candidate, statement: Statement | None, context: TurnContext, state: OwnerState
@@ -49,7 +58,8 @@ class WordRelations:
             return ()
         said = self._said(candidate, statement)
         found: list[tuple[float, int, Relation]] = []
-        for order, (memory_id, now) in enumerate(_standing(statement.subject, context, state)):
+        compared = self._worth_comparing(candidate, said, state)
+        for order, (memory_id, now) in enumerate(_standing(statement.subject, context, compared)):
             kept = self._kept(now.attribute, now.type, now.content, now.value, now.polarity)
             if is_contrast(candidate):
                 if now.provenance.turn_id == context.turn_id:
@@ -66,6 +76,32 @@ class WordRelations:
                 score = round(min(score, 1.0), 4)
                 found.append((-score, -order, Relation(kind, memory_id, score)))
         return [relation for *_, relation in sorted(found, key=lambda entry: entry[:2])]
+
+    def _worth_comparing(self, candidate: Candidate, said: Said, state: OwnerState) -> Iterable[Memory]:
+        """The active memories to which there may be a relation: those that share a word or the attribute.
+
+        Words that point at a memory may name it by a piece of a word, so they look at all of them.
+        """
+        if said.points or is_contrast(candidate):
+            return state.active()
+        if said.passing:
+            asked = said.words.aspects | said.quoted.aspects
+            return state.find(self._by_words, *{("aspect", aspect) for aspect, _ in asked})
+        keys: set[_Key] = set(said.terms)
+        if not (said.free or said.loose):
+            keys.add(("attribute", said.attribute))
+        return state.find(self._by_words, *keys)
+
+    def _word_keys(self, memory: Memory, _: Registry) -> Iterator[_Key]:
+        if memory.current is None:
+            return
+        now = memory.current.statement
+        kept = self._kept(now.attribute, now.type, now.content, now.value, now.polarity)
+        yield from kept.words.terms
+        for attribute in (kept.attribute, *kept.cues):
+            yield "attribute", attribute
+        for aspect, _value in kept.words.aspects:
+            yield "aspect", aspect
 
     def _holds_former(self, candidate: Candidate, said: Said, now: Statement, kept: Kept) -> bool:
         """Whether a memory on the same matter, or on none in particular, holds what is so no longer."""
@@ -176,11 +212,16 @@ class WordRelations:
         )
 
 
-def _standing(subject: str, context: TurnContext, state: OwnerState) -> Iterator[tuple[str, Statement]]:
+def _standing(
+    subject: str, context: TurnContext, memories: Iterable[Memory]
+) -> Iterator[tuple[str, Statement]]:
     """The statements of the subject that stand when this is said, in the memories' order."""
     folded = fold_value(subject)
-    for memory_id, now in state.standing:
+    for memory in memories:
+        if memory.current is None:
+            continue
+        now = memory.current.statement
         if now.end.at is not None and now.end.at <= context.said_at:
             continue
         if now.subject == subject or fold_value(now.subject) == folded:
-            yield memory_id, now
+            yield memory.memory_id, now
