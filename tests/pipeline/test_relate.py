@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 import pytest
 
 from memstrata.domain.candidate import Candidate
 from memstrata.domain.frame import frame
+from memstrata.domain.memory import Memory
+from memstrata.domain.owner_state import OwnerState
 from memstrata.pipeline.keywords import KeyWordReader
+from memstrata.pipeline.likeness import Said
 from memstrata.pipeline.relate import WordRelations
 
 from ..domain.deciding import POLICY, WRITING, Story, candidate, during
@@ -124,3 +128,39 @@ def test_of_equals_the_later_memory_comes_first() -> None:
     found = related(story, candidate("忘掉猫", kind="retraction", intent="retract", target_words="一只猫"))
 
     assert [memory for _, memory in found] == [second, first]
+
+
+class LooksAtAll(WordRelations):
+    """Compares a candidate with every memory."""
+
+    def _worth_comparing(self, candidate: Candidate, said: Said, state: OwnerState) -> Iterable[Memory]:
+        return state.active()
+
+
+SAID = (
+    ("用户喜欢火锅", "taste", "火锅"),
+    ("用户不吃香菜", "taste", "香菜"),
+    ("用户住在杭州", "city", "杭州"),
+    ("I moved to Hangzhou last year", "fact", None),
+    ("周报写短一点，只保留结论", "report_style", None),
+    ("reports lead with blockers", "report_style", None),
+    ("answer in English, briefly", "answer_style", "short"),
+    ("用户有两只猫", "pet", "猫"),
+    ("the user's budget is 3000 yuan", "fact", None),
+)
+
+
+@pytest.mark.parametrize(("content", "attribute", "value"), SAID)
+@pytest.mark.parametrize("kind", ["fact", "preference", "style", "constraint", "answer_instruction", "hint"])
+@pytest.mark.parametrize("signal", ["", "passing", "change", "correction", "lasting"])
+def test_nothing_is_lost_by_comparing_only_where_a_word_or_the_attribute_is_shared(
+    content: str, attribute: str, value: str | None, kind: str, signal: str
+) -> None:
+    story = Story()
+    for told, about, what in SAID:
+        story.given(told, about, what)
+    said = candidate(content, *filter(None, [signal]), kind=kind, attribute=attribute, value=value)
+    context = story.context()
+    asked = (said, frame(said, context, POLICY), context, story.state)
+
+    assert WordRelations(POLICY).relations(*asked) == LooksAtAll(POLICY).relations(*asked)
