@@ -225,8 +225,13 @@ def _simplified() -> dict[str, str]:
 
 
 def _composes(ch: str) -> bool:
-    """Whether `ch` may melt into the character before it: a mark, or a vowel or final of Hangul."""
-    return unicodedata.combining(ch) != 0 or "\u1160" <= ch <= "\u11ff"
+    """Whether `ch` may melt into the character before it: a mark, or a vowel or final of Hangul.
+
+    Some marks melt though their combining class is 0 (vowel signs of Indic scripts), some only once they are
+    in their plain form (the half-width voice marks of kana).
+    """
+    first = unicodedata.normalize("NFKC", ch)[0]
+    return unicodedata.category(first)[0] == "M" or "\u1160" <= first <= "\u11ff"
 
 
 @lru_cache(maxsize=64)

@@ -9,6 +9,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from memstrata.pipeline.text import (
+    _simplified,
     check_text,
     fold_for_comparison,
     is_han,
@@ -56,13 +57,14 @@ def test_a_span_covers_what_its_parts_cover(text: str, data: st.DataObject) -> N
         assert first == last
 
 
-@given(st.text(alphabet=st.characters(exclude_categories=("Mn", "Mc", "Me", "Lo", "Cs")), max_size=50))
-def test_without_marks_case_kept_it_is_nfkc(text: str) -> None:
-    """Marks that open the text, and characters whose form begins with a mark, have no base here."""
-    if not any(unicodedata.combining(unicodedata.normalize("NFKC", ch)[0]) for ch in text):
-        assert unicodedata.normalize("NFC", normalise(text, fold_case=False).text) == unicodedata.normalize(
-            "NFKC", text
-        )
+@given(ANY_TEXT)
+@example("\uff76\uff9e\uffa1\uffc2")
+@example("\u09c7\u09be\u0301")
+@example("a" + "\u0323\u0301" * 15)
+def test_with_case_kept_it_is_nfkc_in_simplified_characters(text: str) -> None:
+    plain = unicodedata.normalize("NFKC", text)
+
+    assert normalise(text, fold_case=False).text == "".join(_simplified().get(ch, ch) for ch in plain)
 
 
 @pytest.mark.parametrize(
