@@ -14,6 +14,7 @@ from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
 
 from .adapters.storage import SqlEventStore, UuidSevenIds, VerifyReport, open_store
+from .adapters.storage.damage import find_damage
 from .adapters.storage.dump import cells
 from .adapters.storage.views import RebuildReport, SqlViews, ViewProjector, rebuild
 from .domain.errors import InvalidInputError, NotFoundError
@@ -26,6 +27,8 @@ from .pipeline.data import policy_document
 from .pipeline.text import tokens
 from .projections.memories import Shaping
 from .service import MemoryService, Parts
+
+__all__ = ["Memstrata", "SystemClock", "evaluate", "find_damage", "load_policy", "offline_gate", "value_of"]
 
 if TYPE_CHECKING:  # loaded where it is used: most commands need neither the rules nor the evaluation
     from .application.evaluation import Evaluation
@@ -89,6 +92,16 @@ class Memstrata(MemoryService):
             projector=ViewProjector(shaping),
             group_commit=group_commit,
         )
+        try:
+            return cls._on(store, policy, shaping, clock, gate)
+        except BaseException:
+            store.close()
+            raise
+
+    @classmethod
+    def _on(
+        cls, store: SqlEventStore, policy: Policy, shaping: Shaping, clock: Clock, gate: Gate | None
+    ) -> Self:
         store.keep_policy(policy.fingerprint, policy.canonical)
         views = SqlViews(store, shaping)
         parts = Parts(
@@ -243,7 +256,7 @@ def _shaping(policy: Policy) -> Shaping:
         value = statement.value if statement.value is not None else statement.content
         return slot_of(policy.registry, statement.subject, statement.attribute, value, statement.scope).key
 
-    return Shaping(slot_key=slot_key, tokens=tokens)
+    return Shaping(slot_key=slot_key, tokens=tokens, fingerprint=policy.fingerprint)
 
 
 def _policy_of(store: SqlEventStore, present: Policy) -> Callable[[str], Policy]:

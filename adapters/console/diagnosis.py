@@ -8,9 +8,10 @@ from collections import defaultdict
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 
 from ... import __version__
-from ...bootstrap import Memstrata
+from ...bootstrap import Memstrata, find_damage
 from ...domain.errors import StoreError
 from ...domain.owner import Owner
 from ...projections.rows import PROJECTIONS
@@ -43,6 +44,15 @@ def surroundings() -> list[Finding]:
         Finding("python", True, f"{platform.python_version()} on {platform.system()}"),
         Finding("sqlite", new_enough, sqlite3.sqlite_version + needed, OK if new_enough else ERROR),
     ]
+
+
+def file_examined(path: Path) -> Finding:
+    """Whether SQLite finds every page of the file as it should be; damage keeps most stores from opening."""
+    damages = find_damage(str(path))
+    if damages:
+        says = "; ".join(f"{one.table}: {one.problem}" for one in damages)
+        return Finding("file", False, f"damaged, restore it from a backup: {says}", VERIFICATION_FAILED)
+    return Finding("file", True, "every table and index is whole")
 
 
 def examined(store: Memstrata, owner: Owner) -> list[Finding]:

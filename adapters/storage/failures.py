@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -13,6 +14,7 @@ _MOVED = (
     "the file, or its write-ahead log, was removed or replaced while it was open",
     "put it back or open the store anew, and repeat what was not acknowledged",
 )
+_DAMAGED = ("the database file is damaged", "`memstrata doctor` says where; restore it from a backup")
 
 # Longest prefix first: SQLite's extended codes refine the primary ones by appending to their names.
 _SQLITE = {
@@ -21,10 +23,7 @@ _SQLITE = {
         "the file is not a database, or its beginning is damaged",
         "name another file with --db, or restore it from a backup",
     ),
-    "SQLITE_CORRUPT": (
-        "the database file is damaged",
-        "`memstrata doctor` says where; restore it from a backup",
-    ),
+    "SQLITE_CORRUPT": _DAMAGED,
     "SQLITE_READONLY": (
         "the file, its folder or its -wal and -shm files are read-only",
         "make them writable or name another file",
@@ -36,9 +35,16 @@ _SQLITE = {
     "SQLITE_PERM": ("access is denied", "check the permissions of the file and its folder"),
     "SQLITE_FULL": ("the disk is full", "free some space and repeat; nothing was written"),
     "SQLITE_IOERR": ("reading or writing the file failed", "check the disk and its free space, then repeat"),
+    "SQLITE_ERROR": (
+        "the database refuses a statement, as if a table were not as it was made",
+        "`memstrata doctor` says whether the file is damaged; if it is not, report a fault of Memstrata",
+    ),
     "SQLITE_BUSY": ("another program holds the write lock", "repeat when it is done"),
     "SQLITE_LOCKED": ("another program holds the write lock", "repeat when it is done"),
 }
+
+
+_BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 
 class StoreBusyError(StoreUnavailableError):
@@ -47,17 +53,25 @@ class StoreBusyError(StoreUnavailableError):
 
 def sqlite_code(error: DBAPIError) -> str:
     """SQLite's name of the error, "" when it has none."""
-    return str(getattr(error.orig, "sqlite_errorname", ""))
+    named = getattr(error.orig, "sqlite_errorname", None)
+    if named is None and isinstance(error.orig, sqlite3.OperationalError):
+        return "SQLITE_CORRUPT_TEXT"  # of Python's module, which found text that is no UTF-8
+    return str(named or "")
 
 
 def is_busy(error: DBAPIError) -> bool:
     """Whether somebody else holds the lock: worth waiting for."""
-    return sqlite_code(error).startswith(("SQLITE_BUSY", "SQLITE_LOCKED"))
+    return sqlite_code(error).startswith(_BUSY)
 
 
-def is_damage(error: DBAPIError) -> bool:
-    """Whether bytes of the file are not what SQLite wrote: another try reads the same."""
-    return sqlite_code(error).startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ"))
+def is_damage(code: str) -> bool:
+    """Whether SQLite's name of an error says that the file is not what was written."""
+    return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ"))
+
+
+def damaged_error(where: str) -> StoreUnavailableError:
+    """Bytes of the file are not what was written."""
+    return StoreUnavailableError(where, *_DAMAGED)
 
 
 def moved_error(where: str) -> StoreUnavailableError:
@@ -65,12 +79,11 @@ def moved_error(where: str) -> StoreUnavailableError:
     return StoreUnavailableError(where, *_MOVED)
 
 
-def translate(error: DBAPIError, where: str) -> StoreUnavailableError | None:
-    """Our error for the driver's; None for one that only a fault of this program explains."""
-    code = sqlite_code(error)
+def translate(code: str, where: str) -> StoreUnavailableError | None:
+    """Our error for SQLite's name of one; None for what only a fault of this program explains."""
     for name, (problem, next_step) in _SQLITE.items():
         if code.startswith(name):
-            kind = StoreBusyError if is_busy(error) else StoreUnavailableError
+            kind = StoreBusyError if code.startswith(_BUSY) else StoreUnavailableError
             return kind(where, problem, next_step)
     return None
 
@@ -81,7 +94,7 @@ def translating(where: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        translated = translate(error, where)
+        translated = translate(sqlite_code(error), where)
         if translated is None:
             raise
         raise translated from error

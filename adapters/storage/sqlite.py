@@ -18,11 +18,11 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import DBAPIError, IntegrityError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from .driver import Driver, driver_of
-from .failures import StoreBusyError, is_busy, moved_error, translating
+from .failures import StoreBusyError, damaged_error, is_busy, moved_error, translating
 
 Durability = Literal["full", "fast"]
 """`full`: an acknowledged append survives a power cut. `fast`: it survives a crash of the program."""
@@ -60,6 +60,7 @@ class SqliteDatabase:
         self._durability, self._patience = durability, patience
         self._lock = threading.RLock()
         self._depth = 0  # of transactions within each other, all of the thread that holds the lock
+        self._thread: int | None = None
         self._immediate, self._deferred = _Writing(self, _IMMEDIATE), _Writing(self, "BEGIN")
         self._files = _OpenFiles(path, self.where)
         self._writing_engine = self._engine(self._connect, NullPool)
@@ -97,7 +98,7 @@ class SqliteDatabase:
             target,
             uri=self._path is not None,
             timeout=min(_BUSY_TIMEOUT, self._patience),
-            isolation_level=None,  # the driver begins nothing by itself; `_engine` does
+            isolation_level=None,  # the driver begins nothing by itself
             check_same_thread=False,  # the writer is guarded by our lock, readers by the pool
         )
         try:
@@ -105,6 +106,9 @@ class SqliteDatabase:
             # Measured together at 1,000 events a transaction: 2.6 times the default's throughput.
             connection.execute("PRAGMA wal_autocheckpoint = 16000")
             connection.execute("PRAGMA cache_size = -65536")
+        except UnicodeDecodeError as error:
+            connection.close()  # SQLite quotes damaged text of the schema in its message
+            raise damaged_error(self.where) from error
         except sqlite3.Error:
             connection.close()
             raise
@@ -138,15 +142,18 @@ class SqliteDatabase:
         """
         return self._deferred if deferred else self._immediate
 
+    @property
+    def is_mine(self) -> bool:
+        """Whether this thread is in a write transaction."""
+        return self._thread == threading.get_ident()
+
     def enter(self, begin: str) -> Connection:
         """Begin a transaction, or enter the one that this thread is in."""
         self._lock.acquire()
         try:
             if self._depth == 0:
-                with translating(self.where):
-                    self.patiently(lambda: self._driver.command(begin))
-                if begin == _IMMEDIATE:
-                    self._files.hold_journal()
+                self._begin(begin)
+                self._thread = threading.get_ident()
             self._depth += 1
         except BaseException:
             self._lock.release()
@@ -158,24 +165,38 @@ class SqliteDatabase:
         try:
             self._depth -= 1
             if self._depth == 0:
-                with translating(self.where):
-                    self._end(error)
+                self._thread = None
+                if error is None:
+                    self._commit()
+                else:
+                    self._give_up(error)
         finally:
             self._lock.release()
 
-    def _end(self, error: BaseException | None) -> None:
-        if error is None:
-            try:
-                self._driver.command("COMMIT")
-            except BaseException:
-                self._undo()
-                raise
-            # A commit into a file that is gone is none.
-            self._files.check()
-            return
-        self._undo()
-        if isinstance(error, DBAPIError):
-            raise error
+    def _begin(self, begin: str) -> None:
+        self._files.check()  # before anything is written where others may have their store by now
+        try:
+            self._driver.command(begin)
+        except DBAPIError:
+            with translating(self.where):
+                self.patiently(lambda: self._driver.command(begin))
+        if begin == _IMMEDIATE:
+            self._files.hold_journal()
+
+    def _commit(self) -> None:
+        try:
+            self._driver.command("COMMIT")
+        except BaseException as error:
+            self._give_up(error)
+            raise
+        self._files.check()  # a commit into a file that is gone is none
+
+    def _give_up(self, error: BaseException) -> None:
+        """Undo the transaction; raise only if the error has a better name."""
+        with translating(self.where):
+            self._undo()
+            if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
+                raise error
 
     def _undo(self) -> None:
         transaction = self._writer.get_transaction()
@@ -191,7 +212,9 @@ class SqliteDatabase:
                 yield connection
             return
         self._files.check()
-        with translating(self.where), self._readers.connect() as connection, connection.begin():
+        with translating(self.where), self._readers.connect() as connection:
+            connection.begin()
+            # It ends by closing, which undoes nothing here: after damage was read, a commit fails too.
             yield connection
 
     def patiently(self, action: Callable[[], T]) -> T:

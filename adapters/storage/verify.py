@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import struct
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 
-from sqlalchemy import Connection, Row, func, or_, select
+from sqlalchemy import Connection, Row, Select, func, or_, select
+from sqlalchemy.exc import DBAPIError
 
 from . import tables
+from .failures import is_damage, sqlite_code
 from .keyed import GENESIS, chain, leaf_of
 
 _PAGE = 1_000
@@ -43,6 +46,17 @@ class _Disagreement(Exception):
         self.problem, self.position = problem, position
 
 
+@contextmanager
+def _damage_as(problem: str, position: int | None = None) -> Iterator[None]:
+    """Make a finding of what the database says of its own damage."""
+    try:
+        yield
+    except DBAPIError as error:
+        if not is_damage(sqlite_code(error)):
+            raise
+        raise _Disagreement(f"{problem}; `memstrata doctor` names the table", position) from error
+
+
 class LogVerifier:
     """Recomputes one partition's chain from its first event, a page at a time."""
 
@@ -55,21 +69,30 @@ class LogVerifier:
         try:
             for row in self._rows():
                 self._check(row)
-            self._check_head()
-            self._check_streams()
-            self._check_owners()
+            for check in (self._check_head, self._check_streams, self._check_owners):
+                with _damage_as("the tables of heads and owners or an index of the log cannot be read"):
+                    check()
         except _Disagreement as found:
             return VerifyReport(self._part, self._position, self._position, found.problem, found.position)
         return VerifyReport(self._part, self._position, self._position)
 
     def _rows(self) -> Iterator[Row[Any]]:
         query = select(tables.event).where(tables.event.c.part == self._part).order_by(tables.event.c.pos)
-        while page := self._connection.execute(
-            query.where(tables.event.c.pos > self._position).limit(_PAGE)
-        ).all():
+        while page := self._page(query.where(tables.event.c.pos > self._position)):
             yield from page
             if self._progress is not None:
                 self._progress(self._position)
+
+    def _page(self, query: Select[Any]) -> Sequence[Row[Any]]:
+        """The next events; where the file is damaged those before it, then a finding that names it."""
+        try:
+            return self._connection.execute(query.limit(_PAGE)).all()
+        except DBAPIError as error:
+            if not is_damage(sqlite_code(error)):
+                raise
+        position = self._position + 1
+        with _damage_as(f"the file is damaged where position {position} lies", position):
+            return self._connection.execute(query.limit(1)).all()
 
     def _check(self, row: Row[Any]) -> None:
         expected = self._position + 1

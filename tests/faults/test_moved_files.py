@@ -95,6 +95,18 @@ def test_a_file_that_goes_while_it_is_written_is_not_acknowledged(path: Path) ->
             lose_it_while_writing()
 
 
+def test_nothing_is_begun_on_a_file_that_is_gone(path: Path) -> None:
+    with Memstrata.open(str(path)) as memory:
+        memory.ingest(OWNER, [turn(1)])
+        path.unlink()
+
+        with (
+            pytest.raises(StoreUnavailableError, match="removed or replaced"),
+            memory.store.writing(),
+        ):
+            pytest.fail("the transaction began")
+
+
 def test_a_file_that_is_taken_away_is_not_made_anew(path: Path) -> None:
     with Memstrata.open(str(path)) as memory:
         memory.ingest(OWNER, [turn(1)])

@@ -162,13 +162,15 @@ def _policy_facts(found: Policy) -> dict[str, Any]:
 def doctor(context: click.Context) -> None:
     """Examine the store and its surroundings: file, log, projections, slots, clock, versions."""
     from ....domain.errors import StoreError
-    from ..diagnosis import Finding, examined, surroundings
+    from ..diagnosis import Finding, examined, file_examined, surroundings
     from ..session import console_of
     from ..tables import table
 
     console = console_of(context)
     findings = surroundings()
     try:
+        if console.path is not None and console.path.is_file():
+            findings.append(file_examined(console.path))
         with console.existing() as store:
             findings += examined(store, console.owner)
     except StoreError as error:
