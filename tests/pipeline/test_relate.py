@@ -147,6 +147,8 @@ SAID = (
     ("answer in English, briefly", "answer_style", "short"),
     ("用户有两只猫", "pet", "猫"),
     ("the user's budget is 3000 yuan", "fact", None),
+    ("the user works at a bakery", "fact", None),
+    ("用户是腾飞的人", "employer", "腾飞"),
 )
 
 
