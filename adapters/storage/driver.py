@@ -30,11 +30,12 @@ class Prepared:
         self._constants, self._names = tuple(own.values()), (*names, *own)
         order = getattr(compiled, "positiontup", None)
         self._places = None if order is None else tuple(self._names.index(name) for name in order)
-        self._as_given = self._places == tuple(range(len(names)))
+        self.as_given = self._places == tuple(range(len(names)))
+        """Whether the driver takes the values as calls give them."""
 
     def arguments(self, values: tuple[Any, ...]) -> Any:
         """The values as the dialect's driver takes them."""
-        if self._as_given:
+        if self.as_given:
             return values
         values += self._constants
         if self._places is None:
@@ -43,7 +44,7 @@ class Prepared:
 
     def many(self, rows: list[tuple[Any, ...]]) -> list[Any]:
         """The same for many rows."""
-        return rows if self._as_given else [self.arguments(row) for row in rows]
+        return rows if self.as_given else [self.arguments(row) for row in rows]
 
 
 def insert_into(table: Table, dialect: Dialect) -> Prepared:
@@ -72,7 +73,7 @@ class Driver:
     def one(self, prepared: Prepared, *values: Any) -> tuple[Any, ...] | None:
         """The only row, None when there is none."""
         try:
-            self._cursor.execute(prepared.sql, prepared.arguments(values))
+            self._cursor.execute(prepared.sql, values if prepared.as_given else prepared.arguments(values))
             row: tuple[Any, ...] | None = self._cursor.fetchone()
         except self._error as error:
             raise self._wrapped(error) from error
@@ -90,7 +91,7 @@ class Driver:
     def run(self, prepared: Prepared, *values: Any) -> int:
         """Execute for one set of values; how many rows it touched."""
         try:
-            self._cursor.execute(prepared.sql, prepared.arguments(values))
+            self._cursor.execute(prepared.sql, values if prepared.as_given else prepared.arguments(values))
         except self._error as error:
             raise self._wrapped(error) from error
         count: int = self._cursor.rowcount

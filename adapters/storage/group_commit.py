@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import threading
+from collections import deque
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future
-from queue import Empty, SimpleQueue
 
 from ...domain.errors import StoreUnavailableError
 from .recorder import PlannedAppend
@@ -13,15 +12,27 @@ from .recorder import PlannedAppend
 Unit = Sequence[PlannedAppend]
 """What one caller wants written whole or not at all."""
 
-_Submission = tuple[Unit, "Future[None]"]
+
+class _Caller:
+    """One who wants a unit written: waits for the answer, or until it is his turn to write for others."""
+
+    __slots__ = ("answered", "error", "leads", "unit", "woken")
+
+    def __init__(self, unit: Unit) -> None:
+        self.unit = unit
+        self.error: BaseException | None = None
+        self.answered = self.leads = False
+        self.woken = threading.Lock()
+        self.woken.acquire()
 
 
 class GroupCommitWriter:
-    """One thread writes what others submit; a submission is answered when it is durable.
+    """Writes what several threads want written at once in one transaction.
 
-    Units that wait while a transaction runs go into the next one together, up to `max_events`. When
-    that fails, each half is tried by itself, and so on: an error reaches only the caller whose unit
-    fails alone, and everybody else's is written.
+    There is no thread for it: a caller who finds nobody writing writes himself, and everybody who
+    comes meanwhile waits. Then the first of those writes what waits by now, up to `max_events`, and so
+    on. A lone caller waits for nobody. When a group fails, each half is tried by itself, and so on: an
+    error reaches only the caller whose unit fails alone, and everybody else's is written.
 
     Args:
         write: Writes units in one transaction, all or none; called by one thread at a time.
@@ -31,70 +42,98 @@ class GroupCommitWriter:
 
     def __init__(self, write: Callable[[Sequence[Unit]], None], where: str, max_events: int = 2_000) -> None:
         self._write, self._where, self._max_events = write, where, max_events
-        self._queue: SimpleQueue[_Submission | None] = SimpleQueue()
-        self._gate, self._closed = threading.Lock(), False
-        self._thread = threading.Thread(target=self._run, name="memstrata-group-commit", daemon=True)
-        self._thread.start()
+        self._gate = threading.Lock()
+        self._waiting: deque[_Caller] = deque()
+        self._busy = self._closed = False
 
-    def submit(self, unit: Unit) -> Future[None]:
-        """Queue a unit. The future ends when it is durable, or with the error that refused it.
+    def write(self, unit: Unit) -> None:
+        """Write a unit; it is durable on return.
 
         Raises:
-            StoreUnavailableError: the writer was closed.
+            StoreUnavailableError: the writer was closed, or the one who wrote for all was interrupted.
+            Exception: whatever `write` raised for this unit alone.
         """
-        future: Future[None] = Future()
-        with self._gate:  # nothing may queue behind the end mark, where nobody would answer it
-            if self._closed:
-                raise StoreUnavailableError(self._where, "the store is closed", "open it again")
-            self._queue.put((unit, future))
-        return future
+        self._take_turn(_Caller(unit), closing=False)
 
     def close(self) -> None:
-        """Write what was submitted, answer it, and end the thread."""
+        """Refuse whatever comes from now on; return when everything before it is answered."""
+        self._take_turn(_Caller(()), closing=True)
+
+    def _take_turn(self, caller: _Caller, *, closing: bool) -> None:
         with self._gate:
-            if not self._closed:
-                self._closed = True
-                self._queue.put(None)
-        self._thread.join()
+            if self._closed and not closing:
+                raise StoreUnavailableError(self._where, "the store is closed", "open it again")
+            self._closed = self._closed or closing
+            if self._busy:
+                self._waiting.append(caller)
+            else:
+                self._busy = caller.leads = True
+        if not caller.leads:
+            self._wait(caller)
+        if caller.leads:
+            self._lead(caller)
+        if caller.error is not None:
+            raise caller.error
 
-    def _run(self) -> None:
-        going = True
-        while going:
-            first = self._queue.get()
-            if first is None:
-                return
-            group, going = self._gather(first)
-            self._settle(group)
-
-    def _gather(self, first: _Submission) -> tuple[list[_Submission], bool]:
-        """What waits by now, and whether more may come."""
-        group, events = [first], _size(first[0])
-        while events < self._max_events:
-            try:
-                further = self._queue.get_nowait()
-            except Empty:
-                break
-            if further is None:
-                return group, False
-            group.append(further)
-            events += _size(further[0])
-        return group, True
-
-    def _settle(self, group: Sequence[_Submission]) -> None:
+    def _wait(self, caller: _Caller) -> None:
         try:
-            self._write([unit for unit, _ in group])
-        except Exception as error:  # noqa: BLE001 - not handled here: handed to the caller that waits
+            caller.woken.acquire()
+        except BaseException:  # Ctrl-C: whoever leaves must not be counted on
+            with self._gate:
+                if caller in self._waiting:
+                    self._waiting.remove(caller)
+            if caller.leads:
+                self._hand_over()
+            raise
+
+    def _lead(self, caller: _Caller) -> None:
+        """Write the caller's unit and what waits by now, then let the next one lead."""
+        group = self._gather(caller)
+        try:
+            self._settle([one for one in group if one.unit])
+        finally:
+            self._hand_over()
+            for one in group:
+                if one is not caller:
+                    if one.unit and not one.answered:  # this thread was interrupted
+                        problem, next_step = "the writer was interrupted", "repeat as it is"
+                        one.error = StoreUnavailableError(self._where, problem, next_step)
+                    one.woken.release()
+
+    def _hand_over(self) -> None:
+        with self._gate:
+            self._busy = bool(self._waiting)
+            if self._waiting:
+                successor = self._waiting.popleft()
+                successor.leads = True
+                successor.woken.release()
+
+    def _gather(self, caller: _Caller) -> list[_Caller]:
+        group, events = [caller], _size(caller.unit)
+        with self._gate:
+            while self._waiting and events < self._max_events:
+                one = self._waiting.popleft()
+                group.append(one)
+                events += _size(one.unit)
+        return group
+
+    def _settle(self, group: Sequence[_Caller]) -> None:
+        if not group:
+            return
+        try:
+            self._write([one.unit for one in group])
+        except Exception as error:  # noqa: BLE001 - not handled here: handed to the caller whose unit it is
             if len(group) == 1 or isinstance(error, StoreUnavailableError):
-                for _, future in group:
-                    future.set_exception(error)
+                for one in group:
+                    one.error, one.answered = error, True
                 return
             middle = len(group) // 2
             self._settle(group[:middle])
             self._settle(group[middle:])
         else:
-            for _, future in group:
-                future.set_result(None)
+            for one in group:
+                one.answered = True
 
 
 def _size(unit: Unit) -> int:
-    return sum(len(append.events) for append in unit)
+    return sum([len(append.events) for append in unit])

@@ -7,7 +7,7 @@ version, codec, key) travels beside its stored events through `save(**kwargs)`.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
@@ -36,7 +36,7 @@ from ...domain.errors import (
     WrongExpectedVersionError,
 )
 from ...domain.events import Event
-from ...domain.ports import Clock
+from ...domain.ports import Append, Clock
 from ...domain.stream import NewEvent, RecordedEvent
 from . import tables
 from .codec import Codec, Encoded
@@ -77,16 +77,26 @@ class EnvelopedEvent(StoredEvent):
         return self.encoded.state
 
 
-@dataclass(slots=True)
-class PlannedAppend:
-    """One owner's events on their way into the log; `recorded` is filled when they are there."""
+_NOTHING: Mapping[str, str] = {}
 
-    owner_ref: bytes
-    events: Sequence[NewEvent]
-    expected: int | None
-    clock: datetime | None
-    recent: Mapping[str, str] = field(default_factory=dict)
-    recorded: list[RecordedEvent] = field(default_factory=list)
+
+class PlannedAppend:
+    """One owner's events on their way into the log, encoded; `recorded` is filled when they are there."""
+
+    __slots__ = ("clock", "events", "expected", "owner_ref", "recent", "recorded", "stored")
+
+    def __init__(
+        self,
+        owner_ref: bytes,
+        events: Sequence[NewEvent],
+        expected: int | None,
+        clock: datetime | None = None,
+        recent: Mapping[str, str] = _NOTHING,
+        stored: Sequence[EnvelopedEvent] = (),
+    ) -> None:
+        self.owner_ref, self.events, self.expected, self.clock = owner_ref, events, expected, clock
+        self.recent, self.stored = recent, stored
+        self.recorded: list[RecordedEvent] = []
 
 
 class EventMapper(Mapper[str]):
@@ -101,14 +111,10 @@ class EventMapper(Mapper[str]):
         stream_id, version, event = domain_event
         return EnvelopedEvent(stream_id, version, self._codec.encode(event))
 
-    def to_stored_events(self, appends: Sequence[PlannedAppend]) -> list[EnvelopedEvent]:
-        """Encode the events of all appends, in order."""
+    def to_stored_events(self, events: Sequence[NewEvent]) -> list[EnvelopedEvent]:
+        """Encode new events, in order."""
         encode = self._codec.encode
-        return [
-            EnvelopedEvent(new.stream_id, new.stream_version, encode(new.event))
-            for append in appends
-            for new in append.events
-        ]
+        return [EnvelopedEvent(new.stream_id, new.stream_version, encode(new.event)) for new in events]
 
     def to_domain_event(self, stored_event: StoredEvent) -> DomainEventProtocol[str]:
         """Decode one stored event."""
@@ -121,7 +127,7 @@ class LogEvents(EventStore[str]):
     """The library's event store, for events that come together with their owners."""
 
     def put(self, domain_events: Sequence[DomainEventProtocol[str]], **kwargs: Any) -> list[Recording[str]]:
-        """Encode and record the events of `appends`; what was recorded stands in each append.
+        """Record the encoded events of `appends`; what was recorded stands in each append.
 
         Raises:
             ProgrammingError: events without an owner, that is beside `appends`.
@@ -129,9 +135,7 @@ class LogEvents(EventStore[str]):
         appends: Sequence[PlannedAppend] = kwargs.get("appends", ())
         if domain_events or not appends:
             raise ProgrammingError("save() takes appends=, which names the owner of every event")
-        assert isinstance(self.mapper, EventMapper)
-        stored = self.mapper.to_stored_events(appends)
-        self.recorder.insert_events(stored, appends=appends)
+        self.recorder.insert_events([event for append in appends for event in append.stored], appends=appends)
         return []
 
 
@@ -323,8 +327,8 @@ class _Transaction:
         appends: Sequence[PlannedAppend],
     ) -> None:
         self._partition, self._connection, self._statements = partition, connection, statements
-        self._driver = driver_of(connection)
         self._part, self._appends, self._streams = partition.part, appends, _Streams()
+        self._driver = driver_of(connection)
 
     def write(self, stored_events: Sequence[StoredEvent]) -> list[int]:
         """Compare, insert, and move owners and head; return the positions."""
@@ -349,42 +353,36 @@ class _Transaction:
 
     def _rows(self, stored_events: Iterator[StoredEvent]) -> list[tuple[Any, ...]]:
         """Rows for the log; `recorded` of each append is filled beside them."""
+        part, owners, take = self._part, self._owners, self._streams.take
+        position, recorded_at, digest = self._position, self._recorded_at, self._digest
         rows: list[tuple[Any, ...]] = []
         for append in self._appends:
-            actual = self._owners.get(append.owner_ref, 0)
-            if append.expected is not None and append.expected != actual:
-                raise OwnerPositionConflictError(append.expected, actual)
-            moment = append.clock or self._partition.clock.now()
-            self._recorded_at = max(self._recorded_at, to_microseconds(moment))
-            self._take(append, stored_events, rows)
-            self._owners[append.owner_ref] = self._position
-        return rows
-
-    def _take(
-        self, append: PlannedAppend, stored_events: Iterator[StoredEvent], rows: list[tuple[Any, ...]]
-    ) -> None:
-        part, owner_ref, recorded_at = self._part, append.owner_ref, self._recorded_at
-        position, digest, moment = self._position, self._digest, from_microseconds(recorded_at)
-        take, recorded = self._streams.take, []
-        # `append.events` first: zip takes from the stored ones only when there is a match for them.
-        for new, stored in zip(append.events, stored_events, strict=False):
-            assert isinstance(stored, EnvelopedEvent)
-            stream, version = new.stream_id, new.stream_version
-            topic, schema_version, codec, key_id, state = stored.encoded
-            stream_id = take(stream, version, owner_ref)
-            position += 1
-            leaf = leaf_of(
-                owner_ref, stream_id, version, topic, schema_version, recorded_at, codec, key_id, state
-            )
-            digest = chain(digest, position, leaf)
-            rows.append(
-                (
-                    *(part, position, owner_ref, stream_id, version, topic, schema_version),
-                    *(recorded_at, codec, key_id, state, leaf, digest),
+            owner_ref, expected, recorded = append.owner_ref, append.expected, []
+            if expected is not None and expected != owners.get(owner_ref, 0):
+                raise OwnerPositionConflictError(expected, owners.get(owner_ref, 0))
+            recorded_at = max(recorded_at, to_microseconds(append.clock or self._partition.clock.now()))
+            moment = from_microseconds(recorded_at)
+            # `append.events` first: zip takes from the stored ones only when there is a match for them.
+            for new, stored in zip(append.events, stored_events, strict=False):
+                assert isinstance(stored, EnvelopedEvent)
+                stream, version = new.stream_id, new.stream_version
+                topic, schema_version, codec, key_id, state = stored.encoded
+                stream_id = take(stream, version, owner_ref)
+                position += 1
+                leaf = leaf_of(
+                    owner_ref, stream_id, version, topic, schema_version, recorded_at, codec, key_id, state
                 )
-            )
-            recorded.append(RecordedEvent(position, stream, version, moment, new.event, owner_ref))
-        self._position, self._digest, append.recorded = position, digest, recorded
+                digest = chain(digest, position, leaf)
+                rows.append(
+                    (
+                        *(part, position, owner_ref, stream_id, version, topic, schema_version),
+                        *(recorded_at, codec, key_id, state, leaf, digest),
+                    )
+                )
+                recorded.append(RecordedEvent(position, stream, version, moment, new.event, owner_ref))
+            owners[owner_ref], append.recorded = position, recorded
+        self._position, self._recorded_at, self._digest = position, recorded_at, digest
+        return rows
 
     def _read_owners(self) -> dict[bytes, int]:
         refs = list({append.owner_ref for append in self._appends})
@@ -455,7 +453,7 @@ class Log(Application[str]):
     """One partition's log as an eventsourcing application."""
 
     def __init__(self, partition: Partition, codec: Codec) -> None:
-        self._partition, self._codec = partition, codec
+        self._partition, self._events_mapper = partition, EventMapper(codec)
         super().__init__({"PERSISTENCE_MODULE": __name__})
 
     def construct_env(self, name: str, env: EnvType | None = None) -> Environment:
@@ -469,10 +467,21 @@ class Log(Application[str]):
         factory.partition = self._partition
         return factory
 
+    def planned(self, owner_ref: bytes, batch: Append, expected: int | None) -> PlannedAppend:
+        """Encode what one owner wants written, before anybody waits for it."""
+        stored = self._events_mapper.to_stored_events(batch.events)
+        return PlannedAppend(owner_ref, batch.events, expected, batch.clock, batch.recent, stored)
+
+    def save(self, *objs: Any, **kwargs: Any) -> list[Recording[str]]:
+        """Record `appends`. There are no aggregates to collect, no snapshots and no subscribers."""
+        if objs:
+            return super().save(*objs, **kwargs)
+        return self.events.put((), **kwargs)
+
     def construct_event_store(self) -> LogEvents:
         """Our event store, on the library's mapper and recorder."""
         return LogEvents(self.mapper, self.recorder)
 
     def construct_mapper(self) -> EventMapper:
         """Our mapper; it needs the codec, which no setting can name."""
-        return EventMapper(self._codec)
+        return self._events_mapper

@@ -105,10 +105,12 @@ class SqlEventStore:
         """
         plans = self._plan(batches)
         unit = [plan for plan in plans if plan.events]
-        if unit and self._group is not None:
-            self._group.submit(unit).result()
-        elif unit:
+        if not unit:
+            pass
+        elif self._group is None or self._database.is_mine:  # nobody else can write before we are done
             self._write_units([unit])
+        else:
+            self._group.write(unit)
         return [plan.recorded for plan in plans]
 
     def keep_policy(self, fingerprint: str, document: str) -> None:
@@ -143,6 +145,18 @@ class SqlEventStore:
                 )
                 for row in connection.execute(query):
                     found.setdefault(id_to_text(row.stream_id), []).append(self._recorded(row))
+        return found
+
+    def read_at(self, owner: Owner, positions: Sequence[int]) -> dict[int, RecordedEvent]:
+        """The owner's events at these positions, by position; others than the owner's are left out."""
+        owner_ref = self._pepper.owner_ref(owner)
+        query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
+        found: dict[int, RecordedEvent] = {}
+        with self.reading() as connection:
+            for start in range(0, len(positions), _CHUNK):
+                chosen = _event.c.pos.in_(positions[start : start + _CHUNK])
+                for row in connection.execute(query.where(chosen)):
+                    found[row.pos] = self._recorded(row)
         return found
 
     def read_owner(
@@ -309,7 +323,7 @@ class SqlEventStore:
         for batch in batches:
             owner_ref = self._pepper.owner_ref(batch.owner)
             expected = None if owner_ref in chained else batch.expected_owner_position
-            plans.append(PlannedAppend(owner_ref, batch.events, expected, batch.clock, batch.recent))
+            plans.append(self._logs[self._part(owner_ref)].planned(owner_ref, batch, expected))
             if batch.events:
                 chained.add(owner_ref)
         return plans
@@ -324,8 +338,9 @@ class SqlEventStore:
             with self._database.writing() as connection:
                 for part, plans in by_part.items():
                     self._logs[part].save(appends=plans)
-                for plan in (plan for unit in units for plan in unit if plan.recent):
-                    self._recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
+                    for plan in plans:
+                        if plan.recent:
+                            self._recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
         except IntegrityError as error:
             raise self._conflict(units, error) from error
 

@@ -1,8 +1,10 @@
 """The group-commit writer: who shares a transaction, and who gets which answer."""
 
+import signal
 import threading
+import time
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -38,74 +40,135 @@ class Disk:
         self.transactions.append(numbers)
 
 
-def held_up(disk: Disk, max_events: int = 2_000) -> GroupCommitWriter:
-    """A writer in the middle of its first transaction, number 0."""
-    writer = GroupCommitWriter(disk.write, "test", max_events)
-    writer.submit(unit(0))
-    assert disk.entered.wait(10)
-    return writer
+class Callers:
+    """A writer in the middle of its first transaction, number 0, and those who come after it."""
+
+    def __init__(self, disk: Disk, max_events: int = 2_000) -> None:
+        self.disk, self.writer = disk, GroupCommitWriter(disk.write, "test", max_events)
+        self._pool = ThreadPoolExecutor(20)
+        self._answers = [self._pool.submit(self.writer.write, unit(0))]
+        assert disk.entered.wait(10)
+
+    def come(self, number: int, events: int = 1) -> None:
+        """One more caller; the next one comes later."""
+        self._answers.append(self._pool.submit(self.writer.write, unit(number, events)))
+        self.wait_for(len(self._answers) - 1)
+
+    def wait_for(self, waiting: int) -> None:
+        deadline = time.monotonic() + 10
+        while len(self.writer._waiting) < waiting:
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
+
+    def close_in_background(self) -> "Future[None]":
+        closing = self._pool.submit(self.writer.close)
+        self.wait_for(len(self._answers))
+        return closing
+
+    def answers(self) -> list[BaseException | None]:
+        """Let the disk go on; what each caller got, in the order in which they came."""
+        self.disk.go.set()
+        errors = [answer.exception(10) for answer in self._answers]
+        self._pool.shutdown()
+        return errors
 
 
 def test_what_waits_during_a_transaction_goes_into_the_next_one_together() -> None:
-    disk = Disk()
-    writer = held_up(disk)
+    callers = Callers(Disk())
     for number in range(1, 6):
-        writer.submit(unit(number))
+        callers.come(number)
 
-    disk.go.set()
-    writer.close()
+    assert callers.answers() == [None] * 6
+    assert callers.disk.transactions == [[0], [1, 2, 3, 4, 5]]
 
-    assert disk.transactions == [[0], [1, 2, 3, 4, 5]]
+
+def test_a_lone_caller_writes_in_his_own_thread() -> None:
+    threads = []
+    writer = GroupCommitWriter(lambda units: threads.append((threading.get_ident(), len(units))), "test")
+
+    writer.write(unit(1))
+    writer.write(unit(2))
+
+    assert threads == [(threading.get_ident(), 1)] * 2
 
 
 def test_a_transaction_is_not_filled_over_its_limit() -> None:
-    disk = Disk()
-    writer = held_up(disk, max_events=10)
+    callers = Callers(Disk(), max_events=10)
     for number in range(1, 5):
-        writer.submit(unit(number, events=5))
+        callers.come(number, events=5)
 
-    disk.go.set()
-    writer.close()
-
-    assert disk.transactions == [[0], [1, 2], [3, 4]]
+    assert callers.answers() == [None] * 5
+    assert callers.disk.transactions == [[0], [1, 2], [3, 4]]
 
 
 def test_an_error_reaches_only_the_caller_whose_unit_is_refused() -> None:
-    disk = Disk()
-    writer = held_up(disk)
-    futures = {number: writer.submit(unit(number)) for number in (1, 2, BAD, 3, 4)}
+    callers = Callers(Disk())
+    for number in (1, 2, BAD, 3, 4):
+        callers.come(number)
 
-    disk.go.set()
-    writer.close()
+    answers = callers.answers()
 
-    assert isinstance(futures.pop(BAD).exception(), OwnerPositionConflictError)
-    assert [future.exception() for future in futures.values()] == [None] * 4
-    assert sorted(number for numbers in disk.transactions for number in numbers) == [0, 1, 2, 3, 4]
+    assert isinstance(answers.pop(3), OwnerPositionConflictError)
+    assert answers == [None] * 5
+    assert sorted(number for numbers in callers.disk.transactions for number in numbers) == [0, 1, 2, 3, 4]
 
 
 def test_a_store_that_is_unavailable_refuses_everybody_at_once() -> None:
-    disk = Disk(StoreUnavailableError("test", "the disk is full", "free some space"))
-    writer = held_up(disk)
-    futures = [writer.submit(unit(number)) for number in (1, BAD, 2)]
+    callers = Callers(Disk(StoreUnavailableError("test", "the disk is full", "free some space")))
+    for number in (1, BAD, 2):
+        callers.come(number)
 
-    disk.go.set()
-    writer.close()
+    answers = callers.answers()
 
-    assert all(isinstance(future.exception(), StoreUnavailableError) for future in futures)
+    assert [type(answer) for answer in answers] == [type(None)] + [StoreUnavailableError] * 3
+    assert callers.disk.transactions == [[0]]
 
 
-def test_closing_writes_what_was_submitted_and_refuses_the_rest() -> None:
-    disk = Disk()
-    writer = held_up(disk)
-    future = writer.submit(unit(1))
-    disk.go.set()
+def test_who_is_interrupted_while_he_writes_leaves_nobody_waiting() -> None:
+    callers = Callers(Disk(KeyboardInterrupt()))  # type: ignore[arg-type]
+    for number in (1, BAD, 2):
+        callers.come(number)
 
-    writer.close()
-    writer.close()
+    first, leader, *others = callers.answers()
 
-    assert future.done()
+    assert (first, type(leader)) == (None, KeyboardInterrupt)
+    assert [str(error) for error in others] == ["test: the writer was interrupted; repeat as it is"] * 2
+    callers.writer.write(unit(3))
+    assert callers.disk.transactions == [[0], [3]]
+
+
+@pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="a thread is interrupted by a signal")
+def test_who_is_interrupted_while_he_waits_is_not_waited_for() -> None:
+    callers = Callers(Disk())
+    me = threading.get_ident()
+
+    def interrupt() -> None:
+        callers.wait_for(1)
+        signal.pthread_kill(me, signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        callers.writer.write(unit(1))
+    thread.join()
+    callers.come(2)
+
+    assert callers.answers() == [None, None]
+    assert callers.disk.transactions == [[0], [2]]
+
+
+def test_closing_writes_what_came_before_and_refuses_the_rest() -> None:
+    callers = Callers(Disk())
+    callers.come(1)
+    closing = callers.close_in_background()
+
     with pytest.raises(StoreUnavailableError, match="closed"):
-        writer.submit(unit(2))
+        callers.writer.write(unit(2))
+    assert not closing.done()
+    assert callers.answers() == [None, None]
+    assert closing.exception(10) is None
+    callers.writer.close()
+    assert callers.disk.transactions == [[0], [1]]
 
 
 def test_many_callers_are_all_answered_and_conflicts_stay_with_theirs(path: Path, clock: ManualClock) -> None:
