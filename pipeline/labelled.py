@@ -33,6 +33,7 @@ _PROMISING = ("password", "code", "code_said", "phrase", "passphrase")
 _TOLD = re.compile(r"[^\s,。;!?！？\n][^,。;!?！？\n]*")
 _ASKED = re.compile("[的了吗呢吧么]$|多少|什么|怎么")
 _QUOTES = "\"'“”‘’「」『』`"
+_LETTERS = re.compile("[a-z]+")
 _GIVEN = re.compile(r"\s*[:=,]")
 _SENTENCES = re.compile("[。！!？?；;\n]|[.](?=\\s)")
 
@@ -79,7 +80,9 @@ def lowered(text: str) -> str:
 def labels_in(lower: str) -> list[Named]:
     """The labels in a lower-cased text, in order; longer words first, none overlapping."""
     lexicon = _lexicon()
-    found = []
+    found: list[Named] = []
+    if lower.isascii() and lexicon.first_words.isdisjoint(_LETTERS.findall(lower)):
+        return found  # a tenth of the time of the pattern, which tries every letter of an English text
     for match in lexicon.pattern.finditer(lower):
         if _is_mention(lower, match.start(), match.end()):
             continue
@@ -239,6 +242,8 @@ class _Lexicon:
     labels: Sequence[Label]
     pattern: re.Pattern[str]
     numbers: dict[str, list[int]]
+    first_words: frozenset[str]
+    """The first run of Latin letters of each label that has any."""
     unless: Sequence[tuple[re.Pattern[str] | None, re.Pattern[str] | None]]
     direct: re.Pattern[str]
     says: re.Pattern[str]
@@ -270,6 +275,7 @@ def _lexicon() -> _Lexicon:
         labels=[Label(e["id"], e["kind"], e["values"], e.get("reach", _REACH)) for e in table["label"]],
         pattern=re.compile(_either(numbers)),
         numbers=numbers,
+        first_words=frozenset(letters[0] for word in numbers if (letters := _LETTERS.search(word))),
         unless=[
             (_unless(entry, "unless_before", "$"), _unless(entry, "unless_after", ""))
             for entry in table["label"]

@@ -61,7 +61,19 @@ class Needs:
         """Whether a text may hold a match; `pieces` are its own, or those of what it was cut from."""
         if pieces is None or not self.words:
             return True
-        return any(word in text for piece in self._pieces & pieces for word in self._longer[piece])
+        if self._pieces.isdisjoint(pieces):
+            return False
+        for piece in self._pieces & pieces:
+            for word in self._longer[piece]:
+                if word in text:
+                    return True
+        return False
+
+    @staticmethod
+    def of_any(patterns: Iterable[Sought]) -> Needs:
+        """What every match of any of the patterns holds."""
+        words = [one.needs.words for one in patterns]
+        return Needs(frozenset().union(*words) if all(words) else ())
 
 
 class Sought:

@@ -15,7 +15,7 @@ from importlib import resources
 from typing import Any, Literal
 
 from .periods import READERS, Period, Pieces, Precision, Prefer
-from .sought import Sought, pieces_of
+from .sought import Needs, Sought, pieces_of
 from .text import NormText, normalise
 
 Bound = Literal[
@@ -101,6 +101,8 @@ def find_times(text: str, *, now: datetime, zone: tzinfo, prefer: Prefer = "futu
     if now.tzinfo is None:
         raise ValueError("now must be aware")
     norm = normalise(text)
+    if not _any_time().met_in(norm.text, pieces_of(norm.text)):
+        return ()
     local = now.astimezone(zone)
     markers = list(_markers(norm.text))
     taken = [(start, end) for start, end, _ in markers]
@@ -147,6 +149,12 @@ def _in_original(norm: NormText, time: TimeExpr) -> TimeExpr:
 def _languages() -> tuple[_Language, ...]:
     tables = [_load("time_zh.toml"), _load("time_en.toml")]
     return tuple(_language(table) for table in tables)
+
+
+@cache
+def _any_time() -> Needs:
+    """What every text with a time expression holds."""
+    return Needs.of_any(rule.sought for one in _languages() for rule in (*one.periods, *one.markers))
 
 
 @cache

@@ -119,8 +119,7 @@ class Rule:
     @cached_property
     def needs(self) -> Needs:
         """What every match of any of the patterns holds."""
-        words = [one.needs.words for one in self.sought]
-        return Needs(frozenset().union(*words) if all(words) else ())
+        return Needs.of_any(self.sought)
 
 
 class RuleError(ValueError):
