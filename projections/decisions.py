@@ -5,8 +5,34 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..domain.events import BatchClosed, BatchOpened, Judged, Proposed
+from ..domain.history import struck_versions
 from ..domain.stream import RecordedEvent
-from .rows import BatchRow, DecisionRow, TurnRow
+from .rows import BatchRow, DecisionKeys, DecisionRow, TurnRow
+
+
+def decision_keys(entry: RecordedEvent, struck_by: str | None) -> DecisionKeys | None:
+    """What a judgement or proposal is found by, None for any other event.
+
+    `struck_by` is the batch that undid it; None while it is in force.
+    """
+    event = entry.event
+    if isinstance(event, Judged):
+        outcome = target = None
+    elif isinstance(event, Proposed):
+        outcome, target = event.outcome, event.target
+    else:
+        return None
+    context = event.context
+    return DecisionKeys(
+        entry.position,
+        outcome,
+        context.turn_id,
+        context.session,
+        target,
+        event.correlation_id,
+        context.said_at,
+        struck_by,
+    )
 
 
 def decision_row(entry: RecordedEvent, struck_by: str | None, *, erased: bool = False) -> DecisionRow | None:
@@ -93,7 +119,7 @@ def _proposed(entry: RecordedEvent, event: Proposed, struck_by: str | None, *, e
     )
 
 
-def turn_row(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> TurnRow | None:
+def turn_row(entries: Sequence[RecordedEvent]) -> TurnRow | None:
     """The row of a turn from its whole stream; None where it was never judged."""
     judged = [(entry, entry.event) for entry in entries if isinstance(entry.event, Judged)]
     if not judged:
@@ -111,7 +137,7 @@ def turn_row(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> TurnRo
         digest=event.text_digest,
         text=event.text,
         revisions=len(judged) - 1,
-        in_force=entry.stream_version not in struck,
+        in_force=entry.stream_version not in struck_versions(entries),
         position=entry.position,
         recorded_at=entry.recorded_at,
         stream_version=entries[-1].stream_version,

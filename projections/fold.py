@@ -25,13 +25,12 @@ from ..domain.events import (
     TaskChanged,
     Updated,
 )
-from ..domain.history import struck_versions
 from ..domain.memory import Memory
 from ..domain.stream import RecordedEvent
-from .decisions import batch_row, closes, decision_row, turn_row
+from .decisions import batch_row, closes, decision_keys
 from .memories import Shaping, memory_row
-from .rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
-from .versions import CHANGES_WHAT_HOLDS, Holding, holdings, opened, strikes, version_rows
+from .rows import BatchRow, DecisionKeys, MemoryRow, PeriodRow
+from .versions import Known, PeriodFold, strikes
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +41,7 @@ class Past:
     """
 
     memory: Memory
-    known: Sequence[PeriodRow] | None = None
+    known: Known | None = None
 
 
 Before = Callable[[str, int], Past]
@@ -52,10 +51,9 @@ only for versions above 1."""
 
 @dataclass(frozen=True, slots=True)
 class Strike:
-    """A recorded decision is undone by a batch, or stands again (None)."""
+    """The decision at a position is undone by a batch, or stands again (None)."""
 
-    stream_id: str
-    stream_version: int
+    position: int
     struck_by: str | None
 
 
@@ -63,20 +61,18 @@ class Strike:
 class Changes:
     """What is to be done to one owner's rows, in this order of the fields.
 
-    `closed` ends what is known of rows stored earlier; `erased` names memories whose stored periods
-    go and whose stored decisions lose their content. All other rows replace what has their key.
+    `closed` ends what is known of rows stored earlier; `erased` names memories whose stored periods go.
+    All other rows replace what has their key.
     """
 
     memories: list[MemoryRow] = field(default_factory=list)
     gone: list[str] = field(default_factory=list)
     """Streams that are no memory any more, since all that made them one was undone."""
-    versions: list[VersionRow] = field(default_factory=list)
     closed: list[PeriodRow] = field(default_factory=list)
     """Rows as they are stored but for `known_to`, which is now known."""
     periods: list[PeriodRow] = field(default_factory=list)
-    decisions: list[DecisionRow] = field(default_factory=list)
+    decisions: list[DecisionKeys] = field(default_factory=list)
     strikes: list[Strike] = field(default_factory=list)
-    turns: list[TurnRow] = field(default_factory=list)
     batches_closed: list[tuple[str, int, int]] = field(default_factory=list)
     """Batch, position and number of events written, for batches stored earlier."""
     batches: list[BatchRow] = field(default_factory=list)
@@ -88,7 +84,7 @@ class Changes:
 def fold(
     events: Sequence[RecordedEvent],
     before: Before,
-    known_until: Callable[[str], Sequence[PeriodRow]],
+    known_until: Callable[[str], Known],
     shaping: Shaping,
 ) -> Changes:
     """Fold new events of one owner, in ascending position.
@@ -133,91 +129,62 @@ class _Stream:
         self, stream_id: str, entries: Sequence[RecordedEvent], before: Before, changes: Changes
     ) -> None:
         self._stream_id, self._entries, self._changes = stream_id, entries, changes
+        self._undoes = any(isinstance(entry.event, RolledBack) for entry in entries)
+        self._past = Past(Memory(stream_id), ())
         self._kind = kind_of(entries)
-        first = entries[0].stream_version
-        # A ledger's rows come from single events, so its past is not asked for.
-        if first == 1 or self._kind == "ledger":
-            past = Past(Memory(stream_id), ())
-        else:
-            past = before(stream_id, first)
-        self._before, self._known = past.memory, past.known
-        self._kind = self._kind or kind_of(self._before.entries)
+        # What a ledger or a turn adds comes from single events, unless it undoes earlier ones.
+        alone = self._kind == "ledger" or (self._kind == "turn" and not self._undoes)
+        if entries[0].stream_version > 1 and not alone:
+            self._past = before(stream_id, entries[0].stream_version)
+            self._kind = self._kind or kind_of(self._past.memory.entries)
 
-    def fold(self, known_until: Callable[[str], Sequence[PeriodRow]], shaping: Shaping) -> None:
+    def fold(self, known_until: Callable[[str], Known], shaping: Shaping) -> None:
         if self._kind == "memory":
             self._fold_memory(known_until, shaping)
         elif self._kind == "turn":
-            whole = (*self._before.entries, *self._entries)
-            row = turn_row(whole, struck_versions(whole))
-            if row is not None:
-                self._changes.turns.append(row)
-            self._fold_decisions(whole, erased=False)
+            self._fold_decisions()
         elif self._kind == "ledger":
             self._fold_batches()
 
-    def _fold_memory(self, known_until: Callable[[str], Sequence[PeriodRow]], shaping: Shaping) -> None:
-        changes, before = self._changes, self._before
-        after = self._fold_periods(known_until)
+    def _fold_memory(self, known_until: Callable[[str], Known], shaping: Shaping) -> None:
+        changes, before = self._changes, self._past.memory
+        after = before.evolve(self._entries)
         row = memory_row(after, shaping)
         if row is not None:
             changes.memories.append(row)
         elif before.entries:
             changes.gone.append(self._stream_id)
-        erased = any(isinstance(entry.event, Erased) for entry in self._entries)
-        if erased:
-            changes.erased.append(self._stream_id)
-        touches_all = erased or any(isinstance(entry.event, RolledBack) for entry in self._entries)
-        changes.versions += version_rows(after, after=0 if touches_all else len(before.versions))
-        self._fold_decisions(after.entries, erased=after.status == "erased")
-        changes.folded[self._stream_id] = Past(after, self._known)
+        known = self._fold_periods(after, known_until)
+        self._fold_decisions()
+        changes.folded[self._stream_id] = Past(after, known)
 
-    def _fold_periods(self, known_until: Callable[[str], Sequence[PeriodRow]]) -> Memory:
-        """Close and open period rows event by event; return the memory after all of them."""
-        memory, waiting = self._before, []
-        present: frozenset[Holding] | None = None
-        fresh: dict[Holding, PeriodRow] = {}
-        stored = None if self._known is None else {_holding(row): row for row in self._known}
+    def _fold_periods(self, after: Memory, known_until: Callable[[str], Known]) -> Known | None:
+        if after.erased:
+            if self._past.memory.entries:
+                self._changes.erased.append(self._stream_id)
+            return ()
+        fold = PeriodFold(self._past.memory, self._past.known, lambda: known_until(self._stream_id))
         for entry in self._entries:
-            waiting.append(entry)
-            if not isinstance(entry.event, CHANGES_WHAT_HOLDS):
-                continue
-            present = holdings(memory) if present is None else present
-            memory = memory.evolve(waiting)
-            waiting = []
-            after = holdings(memory)
-            for gone in present - after:
-                if gone in fresh:
-                    self._changes.periods.append(replace(fresh.pop(gone), known_to=entry.position))
-                    continue
-                if stored is None:
-                    stored = {_holding(row): row for row in known_until(self._stream_id)}
-                self._changes.closed.append(replace(stored.pop(gone), known_to=entry.position))
-            new = after - present
-            for row in opened(memory, new, entry.position):
-                fresh[_holding(row)] = row
-            present = after
-        self._changes.periods += fresh.values()
-        self._known = None if stored is None else (*stored.values(), *fresh.values())
-        if memory.status == "erased":
-            self._changes.periods = [r for r in self._changes.periods if r.memory_id != self._stream_id]
-            self._changes.closed = [r for r in self._changes.closed if r.memory_id != self._stream_id]
-        return memory.evolve(waiting) if waiting else memory
+            fold.add(entry)
+        self._changes.closed += fold.closed
+        self._changes.periods += fold.opened
+        return fold.known
 
-    def _fold_decisions(self, whole: Sequence[RecordedEvent], *, erased: bool) -> None:
-        undoes = any(isinstance(entry.event, RolledBack) for entry in self._entries)
-        struck = strikes(whole) if undoes else {}
+    def _fold_decisions(self) -> None:
+        earlier = self._past.memory.entries
+        struck = strikes((*earlier, *self._entries)) if self._undoes else {}
         for entry in self._entries:
-            row = decision_row(entry, struck.get(entry.stream_version), erased=erased)
-            if row is not None:
-                self._changes.decisions.append(row)
-        if not undoes:
+            keys = decision_keys(entry, struck.get(entry.stream_version))
+            if keys is not None:
+                self._changes.decisions.append(keys)
+        if not self._undoes:
             return
-        formerly = strikes(self._before.entries)
-        for entry in self._before.entries:
+        formerly = strikes(earlier)
+        for entry in earlier:
             now = struck.get(entry.stream_version)
             decides = isinstance(entry.event, Judged | Proposed)
             if decides and now != formerly.get(entry.stream_version):
-                self._changes.strikes.append(Strike(self._stream_id, entry.stream_version, now))
+                self._changes.strikes.append(Strike(entry.position, now))
 
     def _fold_batches(self) -> None:
         opened_here: dict[str, BatchRow] = {}
@@ -233,7 +200,3 @@ class _Stream:
             elif closing is not None:
                 self._changes.batches_closed.append((closing.batch_id, entry.position, closing.written))
         self._changes.batches += opened_here.values()
-
-
-def _holding(row: PeriodRow) -> Holding:
-    return Holding(row.number, row.status, row.valid_from, row.valid_to)

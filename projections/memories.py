@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 from ..domain.events import Proposed
 from ..domain.memory import Memory, Status
-from ..domain.owner_state import statement_of
 from ..domain.statement import Statement
+from ..domain.stream import RecordedEvent
 from .rows import MemoryRow
 
 
@@ -17,11 +17,13 @@ from .rows import MemoryRow
 class Shaping:
     """What rows depend on besides the events: rows are rebuilt when it changes.
 
-    `slot_key` names the slot of a statement; `tokens` cuts a content into search tokens.
+    `slot_key` names the slot of a statement; `tokens` cuts a content into search tokens. Equal
+    fingerprints are of shapings that give equal rows.
     """
 
     slot_key: Callable[[Statement], str]
     tokens: Callable[[str], Iterable[str]]
+    fingerprint: str = ""
 
 
 def memory_row(memory: Memory, shaping: Shaping) -> MemoryRow | None:
@@ -29,68 +31,52 @@ def memory_row(memory: Memory, shaping: Shaping) -> MemoryRow | None:
     status = memory.status
     if status == "none" or not memory.entries:
         return None
-    row = _blank(memory, status)
-    if status == "erased":
-        return row
-    statement = statement_of(memory)
-    if statement is not None:
-        return replace(row, **_stated(memory, statement, shaping))
-    return replace(row, **_proposed(memory, shaping))
+    said = memory.said
+    if said is not None:
+        content = _stated(memory, *said, shaping)
+    else:
+        content = _NOTHING if status == "erased" else _proposed(memory, shaping)
+    return MemoryRow(**_standing(memory, status), **content)
 
 
-def _blank(memory: Memory, status: Status) -> MemoryRow:
-    """The row without what the memory says."""
-    first, last, closing = memory.entries[0], memory.entries[-1], memory.closing
-    shown, erased = memory.latest, status == "erased"
-    return MemoryRow(
-        memory_id=memory.memory_id,
-        status=status,
-        subject="",
-        attribute="",
-        type=None,
-        content="",
-        value=None,
-        polarity="positive",
-        certainty="certain",
-        scope_kind=None,
-        scope_anchor="",
-        scope_rank=None,
-        confidence=None,
-        importance=0,
-        source=None,
-        slot_key="",
-        valid_from=None,
-        ends_at=None,
-        chain_version=shown.number if shown else len(memory.versions),
-        versions=len(memory.versions),
-        stream_version=memory.stream_version,
-        session=None,
-        agent=None,
-        turn_id=None,
-        said_at=None,
-        confirmations=len(memory.confirmations),
-        confirmed_at=None if erased or not memory.confirmations else memory.confirmations[-1][1].said_at,
-        hints=len(memory.hints),
-        occasions=len(memory.occasions),
-        pinned=memory.pinned,
-        created_pos=first.position,
-        updated_pos=last.position,
-        created_at=first.recorded_at,
-        updated_at=last.recorded_at,
-        closing=None if closing is None or erased else closing.kind,
-        closed_at=None if closing is None or erased else closing.at,
-        closing_reason=None if closing is None or erased else closing.reason,
-        successor=None if closing is None or erased else closing.successor,
-        tokens="",
-        statement=None,
-    )
-
-
-def _stated(memory: Memory, statement: Statement, shaping: Shaping) -> dict[str, Any]:
-    said = statement.provenance
+def _standing(memory: Memory, status: Status) -> dict[str, Any]:
+    """What the row has besides what the memory says."""
+    first, last = memory.entries[0], memory.entries[-1]
+    erased, confirmations = status == "erased", memory.confirmations
+    closing = None if erased else memory.closing
     return {
-        # Hints after everything was rolled back are newer than the struck versions.
-        "chain_version": 0 if memory.latest is None and memory.hints else _number(memory),
+        "memory_id": memory.memory_id,
+        "status": status,
+        "chain_version": _number(memory),
+        "versions": len(memory.versions),
+        "stream_version": memory.stream_version,
+        "confirmations": len(confirmations),
+        "confirmed_at": None if erased or not confirmations else confirmations[-1][1].said_at,
+        "hints": len(memory.hints),
+        "occasions": len(memory.occasions),
+        "pinned": memory.pinned,
+        "created_pos": first.position,
+        "updated_pos": last.position,
+        "created_at": first.recorded_at,
+        "updated_at": last.recorded_at,
+        "closing": closing and closing.kind,
+        "closed_at": closing and closing.at,
+        "closing_reason": closing and closing.reason,
+        "successor": closing and closing.successor,
+    }
+
+
+def _number(memory: Memory) -> int:
+    """Number of the version that is shown."""
+    if memory.latest is not None:
+        return memory.latest.number
+    # Hints after everything was rolled back are newer than the struck versions.
+    return 0 if memory.hints and not memory.erased else len(memory.versions)
+
+
+def _stated(memory: Memory, entry: RecordedEvent, statement: Statement, shaping: Shaping) -> dict[str, Any]:
+    said, scope = statement.provenance, statement.scope
+    return {
         "subject": statement.subject,
         "attribute": statement.attribute,
         "type": statement.type,
@@ -98,9 +84,9 @@ def _stated(memory: Memory, statement: Statement, shaping: Shaping) -> dict[str,
         "value": statement.value,
         "polarity": statement.polarity,
         "certainty": statement.certainty,
-        "scope_kind": statement.scope.kind,
-        "scope_anchor": statement.scope.anchor,
-        "scope_rank": statement.scope.rank,
+        "scope_kind": scope.kind,
+        "scope_anchor": scope.anchor,
+        "scope_rank": scope.rank,
         "confidence": statement.confidence,
         "importance": statement.importance,
         "source": said.source,
@@ -112,21 +98,47 @@ def _stated(memory: Memory, statement: Statement, shaping: Shaping) -> dict[str,
         "turn_id": said.turn_id,
         "said_at": said.said_at,
         "tokens": " ".join(shaping.tokens(statement.content)),
+        "said_pos": entry.position,
         "statement": statement,
     }
 
 
-def _number(memory: Memory) -> int:
-    return memory.latest.number if memory.latest else len(memory.versions)
+_NOTHING: dict[str, Any] = {
+    "subject": "",
+    "attribute": "",
+    "type": None,
+    "content": "",
+    "value": None,
+    "polarity": "positive",
+    "certainty": "certain",
+    "scope_kind": None,
+    "scope_anchor": "",
+    "scope_rank": None,
+    "confidence": None,
+    "importance": 0,
+    "source": None,
+    "slot_key": "",
+    "valid_from": None,
+    "ends_at": None,
+    "session": None,
+    "agent": None,
+    "turn_id": None,
+    "said_at": None,
+    "tokens": "",
+    "said_pos": None,
+    "statement": None,
+}
+"""What an erased memory says."""
 
 
 def _proposed(memory: Memory, shaping: Shaping) -> dict[str, Any]:
     """What a memory without any statement is about: its last proposal's candidate."""
     proposals = [e.event for e in memory.entries if isinstance(e.event, Proposed)]
     if not proposals:
-        return {}
+        return _NOTHING
     candidate, context = proposals[-1].candidate, proposals[-1].context
     return {
+        **_NOTHING,
         "subject": candidate.subject,
         "attribute": candidate.attribute,
         "content": candidate.content,

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Collection, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
 
@@ -19,15 +19,15 @@ from .rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionR
 class Listed:
     """A memory in a list, with the version that the list is about.
 
-    `memory` is as known at the `as_of` of the question. `statement` is what holds at its `valid_at`;
-    that need not be the current version. `period` says which version that is and since when; it is
-    None where the list asked for statuses and not for what holds, and `statement` is then the
-    memory's own.
+    `memory` is as known at the `as_of` of the question. `period` says which version holds at its
+    `valid_at`, which need not be the current one, and since when; it is None where the list asked for
+    statuses and not for what holds.
     """
 
     memory: MemoryRow
-    statement: Statement | None
     period: PeriodRow | None = None
+    read: Callable[[int], Statement] | None = field(default=None, repr=False, compare=False)
+    """Reads the statement of the event at a position."""
 
     @property
     def memory_id(self) -> str:
@@ -35,9 +35,23 @@ class Listed:
         return self.memory.memory_id
 
     @property
+    def shows_memory(self) -> bool:
+        """Whether the list is about the version that the memory's row shows."""
+        return self.period is None or self.period.said_pos == self.memory.said_pos
+
+    @property
+    def statement(self) -> Statement | None:
+        """What holds at the time that the list is about; read from its event."""
+        if self.shows_memory or self.period is None or self.read is None:
+            return self.memory.statement
+        return self.read(self.period.said_pos)
+
+    @property
     def content(self) -> str:
         """What it says, at the time that the list is about."""
-        return self.memory.content if self.statement is None else self.statement.content
+        if self.shows_memory or self.statement is None:
+            return self.memory.content
+        return self.statement.content
 
 
 @dataclass(frozen=True, slots=True)

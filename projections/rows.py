@@ -2,13 +2,17 @@
 
 All moments are aware. Positions are places in the log of the owner's partition. A row belongs to one
 owner; whoever stores rows puts the owner before each key.
+
+Stored are keys, what is searched and sorted by, and what lists show. What one event says in full is read
+from that event: `said_pos` and the positions of decisions name it (docs/decisions/0010).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import Literal
+from operator import attrgetter
+from typing import Literal, NamedTuple
 
 from ..domain.candidate import Candidate
 from ..domain.judgement import Category, Judgement
@@ -30,16 +34,15 @@ from ..domain.values import (
 VersionKind = Literal["create"] | UpdateKind
 
 PROJECTIONS: dict[str, int] = {
-    "active_memories": 1,
-    "memory_versions": 1,
-    "decisions": 1,
-    "turns": 1,
+    "active_memories": 2,
+    "memory_versions": 2,
+    "decisions": 2,
     "batches": 1,
 }
 """Every projection with the version of its rows; another version means that they are rebuilt."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class MemoryRow:
     """One memory as it stands: key `memory_id`.
 
@@ -99,7 +102,19 @@ class MemoryRow:
     """The memory that superseded it."""
     tokens: str
     """Search tokens of the content, in its order, separated by spaces."""
+    said_pos: int | None
+    """Position of the event that has the statement; None where there is no statement."""
     statement: Statement | None
+    """Whoever stores rows leaves it in its event, and reads it when it is asked for."""
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, MemoryRow) and _values(self) == _values(other)
+
+    def __hash__(self) -> int:
+        return hash((self.memory_id, self.updated_pos))
+
+
+_values = attrgetter(*(field.name for field in fields(MemoryRow)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,6 +136,8 @@ class PeriodRow:
     valid_to: datetime | None
     known_from: int
     known_to: int | None
+    said_pos: int
+    """Position of the event that made the version."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +168,22 @@ class VersionRow:
     def ref(self) -> EventRef:
         """The event that made it."""
         return EventRef(stream=self.memory_id, version=self.stream_version)
+
+
+class DecisionKeys(NamedTuple):
+    """What is stored of a `DecisionRow`: where it stands, and what it is found by.
+
+    A judgement has no outcome and no memory.
+    """
+
+    position: int
+    outcome: Outcome | None
+    turn_id: str
+    session: str
+    memory_id: str | None
+    correlation_id: str
+    said_at: datetime
+    struck_by: str | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,11 +16,14 @@ from memstrata.adapters.storage import open_store
 from memstrata.adapters.storage.keyed import Pepper
 from memstrata.adapters.storage.views import SqlViews, ViewProjector
 from memstrata.domain.events import EVENT_TYPES, Endorsed, Expired, Proposed, Updated
+from memstrata.domain.memory import Memory
 from memstrata.domain.policy import Policy
 from memstrata.domain.ports import Append
 from memstrata.domain.stream import NewEvent, RecordedEvent
 from memstrata.domain.values import Outcome, UpdateKind
+from memstrata.projections.decisions import decision_row, turn_row
 from memstrata.projections.fold import Changes, Past, fold
+from memstrata.projections.versions import version_rows
 
 from .history import (
     POLICIES,
@@ -137,14 +140,26 @@ def folded_rows(entries: list[RecordedEvent]) -> dict[str, Any]:
     changes: Changes = fold(entries, nothing_before, nothing_known, SHAPING)
     assert [changes.gone, changes.closed, changes.strikes, changes.batches_closed] == [[], [], [], []]
     first = {row.memory_id: (row.created_pos, row.memory_id) for row in changes.memories}
+    streams: dict[str, list[RecordedEvent]] = {}
+    for entry in entries:
+        streams.setdefault(entry.stream_id, []).append(entry)
+    erased = {row.memory_id for row in changes.memories if row.status == "erased"}
+    struck_by = {keys.position: keys.struck_by for keys in changes.decisions}
+    versions = [row for m in first for row in version_rows(Memory(m, tuple(streams[m])))]
+    decisions = [
+        decision_row(entry, struck_by[entry.position], erased=entry.stream_id in erased)
+        for entry in entries
+        if entry.position in struck_by
+    ]
+    turns = [row for stream in streams.values() if (row := turn_row(stream)) is not None]
     return {
         "memories": plain(sorted(changes.memories, key=lambda row: first[row.memory_id])),
-        "versions": plain(sorted(changes.versions, key=lambda row: (*first[row.memory_id], row.number))),
+        "versions": plain(sorted(versions, key=lambda row: (*first[row.memory_id], row.number))),
         "periods": plain(
             sorted(changes.periods, key=lambda row: (*first[row.memory_id], row.known_from, row.valid_from))
         ),
-        "decisions": plain(sorted(changes.decisions, key=lambda row: row.position)),
-        "turns": plain(sorted(changes.turns, key=lambda row: row.position)),
+        "decisions": plain(decisions),
+        "turns": plain(sorted(turns, key=lambda row: row.position)),
         "batches": plain(sorted(changes.batches, key=lambda row: row.position)),
     }
 

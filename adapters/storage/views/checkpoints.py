@@ -2,12 +2,24 @@
 
 from __future__ import annotations
 
-from sqlalchemy import Connection, and_, bindparam, case, delete, insert, inspect, or_, select, update
+from sqlalchemy import (
+    Connection,
+    Dialect,
+    and_,
+    bindparam,
+    case,
+    delete,
+    insert,
+    inspect,
+    or_,
+    select,
+    update,
+)
 from sqlalchemy.schema import CreateTable
 
 from ....projections.rows import PROJECTIONS
 from .. import tables as log
-from .prepared import Prepared
+from ..driver import Driver, Prepared
 from .tables import ViewTables, view_tables
 
 GENERATION = "views_generation"
@@ -35,16 +47,15 @@ class Checkpoints:
     def __init__(self) -> None:
         self._advance: Prepared | None = None
 
-    def advance(self, connection: Connection, part: int, position: int) -> bool:
+    def advance(self, driver: Driver, dialect: Dialect, part: int, position: int) -> bool:
         """Say that everything up to the position is applied; a checkpoint never goes back.
 
         Returns:
             False, with nothing moved, when the tables were not built by today's projections.
         """
         if self._advance is None:
-            self._advance = Prepared(_ADVANCE, _PARAMETERS, connection.dialect)
-        moved = self._advance.one(connection, (part, position, *_CONSTANT))
-        return moved.rowcount == len(PROJECTIONS)
+            self._advance = Prepared(_ADVANCE, dialect, _PARAMETERS)
+        return driver.run(self._advance, part, position, *_CONSTANT) == len(PROJECTIONS)
 
 
 def create_live(connection: Connection) -> None:
@@ -55,8 +66,7 @@ def create_live(connection: Connection) -> None:
     if generation_of(connection) is not None:
         return
     tables = view_tables(1)
-    create_bare(connection, tables)
-    create_indexes(connection, tables)
+    create_tables(connection, tables)
     connection.execute(insert(log.meta), {"name": GENERATION, "value": "1"})
     empty = select(log.head.c.part).where(log.head.c.pos == 0)
     set_checkpoints(connection, dict.fromkeys(connection.execute(empty).scalars(), 0))
@@ -68,16 +78,10 @@ def generation_of(connection: Connection) -> int | None:
     return None if found is None else int(found)
 
 
-def create_bare(connection: Connection, tables: ViewTables) -> None:
-    """Create tables with their keys but without further indexes, which come cheaper at the end."""
+def create_tables(connection: Connection, tables: ViewTables) -> None:
+    """Create the tables of a generation."""
     for table in tables.all:
         connection.execute(CreateTable(table))
-
-
-def create_indexes(connection: Connection, tables: ViewTables) -> None:
-    """Create the further indexes."""
-    for index in tables.indexes:
-        index.create(connection)
 
 
 def set_checkpoints(connection: Connection, positions: dict[int, int]) -> None:

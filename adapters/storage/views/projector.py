@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
-from sqlalchemy import Connection, event
+from sqlalchemy import Connection, Dialect, event
 
 from ....domain.stream import RecordedEvent
 from ....projections.fold import Changes, Past, fold
 from ....projections.memories import Shaping
 from ....projections.rows import PeriodRow
 from ..codec import Codec
+from ..driver import Driver, driver_of
 from .checkpoints import Checkpoints, create_live
-from .streams import FoldedStreams, StreamLoader
+from .streams import EventReader, FoldedStreams
 from .tables import ViewTables, view_tables
-from .writer import RowWriter
+from .writer import RowWriter, Work, execute
 
 
 class RowFolder:
@@ -24,45 +25,40 @@ class RowFolder:
         tables: Where the rows go.
         shaping: What rows depend on besides the events.
         codec: Reads earlier events of a stream.
+        dialect: The database's.
         kept_events: How many events of folded memories are remembered for the next fold.
     """
 
     def __init__(
-        self, tables: ViewTables, shaping: Shaping, codec: Codec, *, kept_events: int = 20_000
+        self, tables: ViewTables, shaping: Shaping, codec: Codec, dialect: Dialect, *, kept_events: int
     ) -> None:
-        self._tables, self._shaping = tables, shaping
-        self._streams, self._loader = FoldedStreams(kept_events), StreamLoader(codec)
-        self._writer: RowWriter | None = None
+        self._shaping = shaping
+        self._streams, self._reader = FoldedStreams(kept_events), EventReader(codec, dialect)
+        self._writer = RowWriter(tables, dialect)
 
-    def write(
-        self, connection: Connection, events_by_owner: Sequence[tuple[bytes, Sequence[RecordedEvent]]]
-    ) -> None:
-        """Fold each owner's new events, in ascending position, and write what changes.
+    def fold(self, driver: Driver, events_by_owner: Iterable[tuple[bytes, Sequence[RecordedEvent]]]) -> Work:
+        """What is to be written for each owner's new events, which are given in ascending position.
 
-        The events are in the log already. An owner is named at most once.
+        The events are in the log already. An owner is named at most once, and what is returned is
+        written before anything else of these owners is folded.
         """
-        if self._writer is None:
-            self._writer = RowWriter(self._tables, connection.dialect)
-        changes = [(ref, self._fold(connection, ref, events)) for ref, events in events_by_owner]
-        self._writer.write(connection, changes)
+        changes = [(ref, self._fold(driver, ref, events)) for ref, events in events_by_owner]
         for _, change in changes:
             self._streams.keep(change.folded.values())
+        return self._writer.work(changes)
 
     def forget(self) -> None:
         """Forget folded memories: their last events were undone with their transaction."""
         self._streams.forget()
 
-    def _fold(self, connection: Connection, owner_ref: bytes, events: Sequence[RecordedEvent]) -> Changes:
-        writer = self._writer
-        assert writer is not None
-
+    def _fold(self, driver: Driver, owner_ref: bytes, events: Sequence[RecordedEvent]) -> Changes:
         def before(stream_id: str, stream_version: int) -> Past:
-            return self._streams.get(stream_id, stream_version) or self._loader.before(
-                connection, owner_ref, stream_id, stream_version
+            return self._streams.get(stream_id, stream_version) or self._reader.before(
+                driver, owner_ref, stream_id, stream_version
             )
 
         def known_until(memory_id: str) -> Sequence[PeriodRow]:
-            return writer.known_until(connection, owner_ref, memory_id)
+            return self._writer.known_until(driver, owner_ref, memory_id)
 
         return fold(events, before, known_until, self._shaping)
 
@@ -75,7 +71,8 @@ class ViewProjector:
     """
 
     def __init__(self, shaping: Shaping, codec: Codec | None = None) -> None:
-        self._folder = RowFolder(view_tables(1), shaping, codec or Codec())
+        self._shaping, self._codec = shaping, codec or Codec()
+        self._folder: RowFolder | None = None
         self._checkpoints = Checkpoints()
 
     def create_tables(self, connection: Connection) -> None:
@@ -88,8 +85,13 @@ class ViewProjector:
         self, connection: Connection, part: int, owner_ref: bytes, events: Sequence[RecordedEvent]
     ) -> None:
         """Apply one owner's new events, in ascending position. See the protocol."""
-        if events and self._checkpoints.advance(connection, part, events[-1].position):
-            self._folder.write(connection, [(owner_ref, events)])
+        driver, dialect = driver_of(connection), connection.dialect
+        if not events or not self._checkpoints.advance(driver, dialect, part, events[-1].position):
+            return
+        if self._folder is None:
+            self._folder = RowFolder(view_tables(1), self._shaping, self._codec, dialect, kept_events=20_000)
+        execute(driver, self._folder.fold(driver, [(owner_ref, events)]))
 
     def _forget(self, _: Connection) -> None:
-        self._folder.forget()
+        if self._folder is not None:
+            self._folder.forget()

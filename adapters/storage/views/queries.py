@@ -3,36 +3,41 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Sequence
-from dataclasses import replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import RowMapping, Select, func, select
+from sqlalchemy import Row, Select, distinct, func, select
 
+from ....domain.events import Created, Proposed, Updated
 from ....domain.memory import Memory, Status
 from ....domain.owner import Owner
 from ....domain.scope import ScopeKind
 from ....domain.statement import Statement
 from ....domain.values import EventRef
+from ....projections.decisions import decision_row, turn_row
 from ....projections.memories import Shaping, memory_row
 from ....projections.ports import Counts, DecisionQuery, Found, Listed
 from ....projections.rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
-from ....projections.versions import version_rows
+from ....projections.versions import strikes, version_rows
 from ..keyed import to_microseconds
 from ..store import SqlEventStore
 from .checkpoints import stale
 from .shapes import Shape
 from .tables import OPEN, view_tables
+from .writer import batch_shape, memory_shape, period_shape
 
 _tables = view_tables(1)
-_memory, _version, _period = _tables.memory, _tables.version, _tables.period
-_decision, _turn, _batch = _tables.decision, _tables.turn, _tables.batch
-_MEMORY, _VERSION = Shape(_memory, MemoryRow), Shape(_version, VersionRow)
-_PERIOD, _DECISION = Shape(_period, PeriodRow), Shape(_decision, DecisionRow)
-_TURN, _BATCH = Shape(_turn, TurnRow), Shape(_batch, BatchRow)
+_memory, _period = _tables.memory, _tables.period
+_decision, _batch = _tables.decision, _tables.batch
+_PERIOD, _BATCH = period_shape(_tables), batch_shape(_tables)
+_MEMORY: Shape[MemoryRow] = memory_shape(_tables)
+_COLUMNS = len(_MEMORY.columns)
 
 _PREFIX = re.compile(r"[0-9a-f]{1,32}")
+_AHEAD = 50
+"""How many statements are read when one is asked for: the next ones of its list are likely to be, too."""
 
 
 class SqlViews:
@@ -64,17 +69,16 @@ class SqlViews:
             return self._holding(owner, valid_at, wanted, as_of, scope, limit)
         if as_of is not None:
             return self._known(owner, wanted, as_of, scope)[:limit]
-        query = select(_memory).where(self._of(owner, _memory))
+        query = select(*_MEMORY.columns).where(self._of(owner, _memory))
         query = query if wanted is None else query.where(_memory.c.status.in_(wanted))
         query = query if scope is None else query.where(_memory.c.scope_kind == scope)
-        rows = self._rows(query.order_by(_memory.c.created_pos, _memory.c.memory_id).limit(limit))
-        return [Listed(row, row.statement) for row in map(_MEMORY.decode, rows)]
+        found = self._rows(query.order_by(_memory.c.created_pos, _memory.c.memory_id).limit(limit))
+        return [Listed(row) for row in self._stored(owner, found)]
 
     def memory(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> MemoryRow | None:
         """One memory by its full id. See the port."""
-        query = select(_memory).where(self._of(owner, _memory), _memory.c.memory_id == memory_id)
-        rows = self._rows(query)
-        row = _MEMORY.decode(rows[0]) if rows else None
+        query = select(*_MEMORY.columns).where(self._of(owner, _memory), _memory.c.memory_id == memory_id)
+        row = next(iter(self._stored(owner, self._rows(query))), None)
         # An erased memory has no past to be shown either. One without a row may have had one: what
         # made it a memory was undone since.
         if as_of is None or (row is not None and row.status == "erased"):
@@ -82,23 +86,23 @@ class SqlViews:
         return self._folded(owner, [memory_id], as_of).get(memory_id)
 
     def versions(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> Sequence[VersionRow]:
-        """Every version by number. See the port."""
-        query = select(_version).where(self._of(owner, _version), _version.c.memory_id == memory_id)
-        rows = [_VERSION.decode(row) for row in self._rows(query.order_by(_version.c.number))]
-        if as_of is None or any(row.statement is None for row in rows):
-            return [row for row in rows if as_of is None or row.position <= as_of]
-        memory = Memory(memory_id, tuple(self._store.read_stream(owner, memory_id))).as_of(as_of)
-        return version_rows(memory)
+        """Every version by number, from the memory's own events. See the port."""
+        memory = Memory(memory_id, tuple(self._store.read_stream(owner, memory_id)))
+        if as_of is None:
+            return version_rows(memory)
+        if memory.erased:
+            return [row for row in version_rows(memory) if row.position <= as_of]
+        return version_rows(memory.as_of(as_of))
 
     def periods(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> Sequence[PeriodRow]:
         """What was known to hold when. See the port."""
-        query = select(_period).where(self._of(owner, _period), _period.c.memory_id == memory_id)
+        query = select(*_PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
         query = query.where(_known_at(as_of)).order_by(_period.c.valid_from)
         return [replace(_PERIOD.decode(row), known_to=None) for row in self._rows(query)]
 
     def known_periods(self, owner: Owner, memory_id: str) -> Sequence[PeriodRow]:
         """All that ever was known to hold. See the port."""
-        query = select(_period).where(self._of(owner, _period), _period.c.memory_id == memory_id)
+        query = select(*_PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
         rows = self._rows(query.order_by(_period.c.known_from, _period.c.valid_from))
         return [_PERIOD.decode(row) for row in rows]
 
@@ -120,18 +124,17 @@ class SqlViews:
         )
         query = query if wanted is None else query.where(_period.c.status.in_(wanted))
         query = query if scope is None else query.where(_period.c.scope_kind == scope)
-        rows = self._rows(query)
-        ids = [row["memory_id"] for row in rows]
-        then = {} if as_of is None else self._folded(owner, ids, as_of)
-        listed = []
-        for row in rows:
-            memory = _MEMORY.decode(row) if as_of is None else then[row["memory_id"]]
-            statement = memory.statement
-            if memory.chain_version != row["period_number"] or statement is None:
-                statement = Statement.model_validate_json(row["said"])
-            period = replace(_PERIOD.decode(row, "period_"), known_to=None)
-            listed.append(Listed(memory, statement, period))
-        return listed
+        found = self._rows(query)
+        periods = [_PERIOD.decode(row[_COLUMNS:]) for row in found]
+        statements = _Statements(self._store, owner, [period.said_pos for period in periods])
+        if as_of is None:
+            shape = memory_shape(_tables, statements.row)
+            rows = [shape.decode(row[:_COLUMNS]) for row in found]
+        else:
+            periods = [replace(period, known_to=None) for period in periods]
+            then = self._folded(owner, [period.memory_id for period in periods], as_of)
+            rows = [then[period.memory_id] for period in periods]
+        return [Listed(row, period, statements.at) for row, period in zip(rows, periods, strict=True)]
 
     def _known(
         self, owner: Owner, wanted: Collection[Status] | None, as_of: int, scope: ScopeKind | None
@@ -139,12 +142,11 @@ class SqlViews:
         query = select(_memory.c.memory_id, _memory.c.created_pos, _memory.c.status)
         found = self._rows(query.where(self._of(owner, _memory), _memory.c.created_pos <= as_of))
         # What was a memory then and is none now has left its proposals.
-        opened = select(_decision.c.memory_id, func.min(_decision.c.position).label("created_pos"))
+        opened = select(_decision.c.memory_id, func.min(_decision.c.position))
         opened = opened.where(self._of(owner, _decision), _decision.c.position <= as_of)
         opened = opened.where(_decision.c.memory_id.is_not(None)).group_by(_decision.c.memory_id)
-        first = {row["memory_id"]: row["created_pos"] for row in self._rows(opened)}
-        first |= {row["memory_id"]: row["created_pos"] for row in found}
-        erased = {row["memory_id"] for row in found if row["status"] == "erased"}
+        first = {row[0]: row[1] for row in (*self._rows(opened), *found)}
+        erased = {memory_id for memory_id, _, status in found if status == "erased"}
         ids = [
             memory_id
             for memory_id in sorted(first, key=lambda one: (first[one], one))
@@ -152,7 +154,7 @@ class SqlViews:
         ]
         rows = self._folded(owner, ids, as_of)
         return [
-            Listed(rows[memory_id], rows[memory_id].statement)
+            Listed(rows[memory_id])
             for memory_id in ids
             if memory_id in rows
             and (wanted is None or rows[memory_id].status in wanted)
@@ -173,40 +175,62 @@ class SqlViews:
     def decisions(self, owner: Owner, query: DecisionQuery) -> Sequence[DecisionRow]:
         """The decisions that fit, ascending by position. See the port."""
         kept = _decision.c
-        found = select(_decision).where(self._of(owner, _decision))
-        for name in ("session", "outcome", "kind", "turn_id", "memory_id", "correlation_id", "in_force"):
+        found = _DECIDED.where(self._of(owner, _decision))
+        for name in ("session", "outcome", "turn_id", "memory_id", "correlation_id"):
             value = getattr(query, name)
             found = found if value is None else found.where(kept[name] == value)
+        if query.kind is not None:
+            judged = kept.outcome.is_(None)
+            found = found.where(judged if query.kind == "judged" else ~judged)
+        if query.in_force is not None:
+            stands = kept.struck_by.is_(None)
+            found = found.where(stands if query.in_force else ~stands)
         if query.since is not None:
             found = found.where(kept.said_at >= to_microseconds(query.since))
         if query.until is not None:
             found = found.where(kept.said_at < to_microseconds(query.until))
         rows = self._rows(found.order_by(kept.position.desc()).limit(query.limit))
-        return [_DECISION.decode(row) for row in reversed(rows)]
+        entries = self._store.read_at(owner, [position for position, _, _ in rows])
+        decided = []
+        for position, struck_by, status in reversed(rows):
+            entry = entries[position]
+            erased = status == "erased" and isinstance(entry.event, Proposed)
+            row = decision_row(
+                entry,
+                struck_by,
+                erased=erased and entry.event.target == entry.stream_id,  # type: ignore[attr-defined]
+            )
+            assert row is not None
+            decided.append(row)
+        return decided
 
     def decision(self, owner: Owner, ref: EventRef) -> DecisionRow | None:
         """The judgement or proposal that an event recorded. See the port."""
-        query = select(_decision).where(self._of(owner, _decision))
-        query = query.where(_decision.c.stream_id == ref.stream, _decision.c.stream_version == ref.version)
-        rows = self._rows(query)
-        return _DECISION.decode(rows[0]) if rows else None
+        entries = self._store.read_stream(owner, ref.stream)
+        if not 1 <= ref.version <= len(entries):
+            return None
+        erased = Memory(ref.stream, tuple(entries)).erased
+        return decision_row(entries[ref.version - 1], strikes(entries).get(ref.version), erased=erased)
 
     def turn(self, owner: Owner, turn_id: str) -> TurnRow | None:
-        """One turn by its full id. See the port."""
-        rows = self._rows(select(_turn).where(self._of(owner, _turn), _turn.c.turn_id == turn_id))
-        return _TURN.decode(rows[0]) if rows else None
+        """One turn by its full id, from its own events. See the port."""
+        return turn_row(self._store.read_stream(owner, turn_id)) if _FULL.fullmatch(turn_id) else None
 
     def turns(
         self, owner: Owner, *, session: str | None = None, limit: int | None = None
     ) -> Sequence[TurnRow]:
         """Turns, ascending by position. See the port."""
-        query = select(_turn).where(self._of(owner, _turn)).order_by(_turn.c.position.desc()).limit(limit)
-        query = query if session is None else query.where(_turn.c.session == session)
-        return [_TURN.decode(row) for row in reversed(self._rows(query))]
+        last = func.max(_decision.c.position)
+        query = select(_decision.c.turn_id).where(self._of(owner, _decision), _decision.c.outcome.is_(None))
+        query = query if session is None else query.where(_decision.c.session == session)
+        found = self._rows(query.group_by(_decision.c.turn_id).order_by(last.desc()).limit(limit))
+        streams = self._store.read_streams(owner, [turn_id for (turn_id,) in found])
+        rows = [turn_row(streams[turn_id]) for (turn_id,) in reversed(found)]
+        return [row for row in rows if row is not None]
 
     def batches(self, owner: Owner) -> Sequence[BatchRow]:
         """Batches in the order in which they were opened. See the port."""
-        query = select(_batch).where(self._of(owner, _batch)).order_by(_batch.c.position)
+        query = select(*_BATCH.columns).where(self._of(owner, _batch)).order_by(_batch.c.position)
         return [_BATCH.decode(row) for row in self._rows(query)]
 
     # --- ids and counts --------------------------------------------------------------------------
@@ -215,37 +239,31 @@ class SqlViews:
         """Everything whose id begins with these digits. See the port."""
         if not _PREFIX.fullmatch(prefix):
             return []
+        judged = _decision.c.outcome.is_(None)
         found: list[Found] = []
-        for kind, column in (
-            ("memory", _memory.c.memory_id),
-            ("turn", _turn.c.turn_id),
-            ("batch", _batch.c.batch_id),
+        for kind, column, of_kind in (
+            ("memory", _memory.c.memory_id, True),
+            ("turn", _decision.c.turn_id, judged),
+            ("batch", _batch.c.batch_id, True),
         ):
-            # "g" follows every hex digit, so that this is a stretch of the key's index.
-            query = select(column.label("id")).where(
-                self._of(owner, column.table), column >= prefix, column < prefix + "g"
+            # "g" follows every hex digit.
+            query = select(column).distinct().where(
+                self._of(owner, column.table), of_kind, column >= prefix, column < prefix + "g"
             )
-            found += [Found(kind, row["id"]) for row in self._rows(query.order_by(column))]  # type: ignore[arg-type]
+            found += [Found(kind, found_id) for (found_id,) in self._rows(query.order_by(column))]  # type: ignore[arg-type]
         return found
 
     def counts(self, owner: Owner) -> Counts:
         """How much there is. See the port."""
-        by_status = (
-            select(_memory.c.status, func.count().label("n"))
-            .where(self._of(owner, _memory))
-            .group_by(_memory.c.status)
-        )
-        by_outcome = (
-            select(_decision.c.outcome, func.count().label("n"))
-            .where(self._of(owner, _decision), _decision.c.outcome.is_not(None))
-            .where(_decision.c.in_force)
-            .group_by(_decision.c.outcome)
-        )
-        turns = select(func.count().label("n")).where(self._of(owner, _turn))
+        memories = select(_memory.c.status, func.count()).where(self._of(owner, _memory))
+        mine, kept = self._of(owner, _decision), _decision.c
+        decided = select(kept.outcome, func.count()).where(mine, kept.outcome.is_not(None))
+        decided = decided.where(kept.struck_by.is_(None)).group_by(kept.outcome)
+        turns = select(func.count(distinct(kept.turn_id))).where(mine, kept.outcome.is_(None))
         return Counts(
-            memories={row["status"]: row["n"] for row in self._rows(by_status)},
-            decisions={row["outcome"]: row["n"] for row in self._rows(by_outcome)},
-            turns=self._rows(turns)[0]["n"],
+            memories={row[0]: row[1] for row in self._rows(memories.group_by(_memory.c.status))},
+            decisions={row[0]: row[1] for row in self._rows(decided)},
+            turns=self._rows(turns)[0][0],
         )
 
     # --- inside ----------------------------------------------------------------------------------
@@ -253,28 +271,73 @@ class SqlViews:
     def _of(self, owner: Owner, table: Any) -> Any:
         return table.c.owner_ref == self._store.owner_ref(owner)
 
-    def _rows(self, query: Select[Any]) -> Sequence[RowMapping]:
+    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
         with self._store.reading() as connection:
-            return connection.execute(query).mappings().all()
+            return connection.execute(query).all()
+
+    def _stored(self, owner: Owner, found: Sequence[Row[Any]]) -> list[MemoryRow]:
+        """The rows of which the columns of `_MEMORY` were selected."""
+        statements = _Statements(self._store, owner, [row.said_pos for row in found])
+        shape = memory_shape(_tables, statements.row)
+        return [shape.decode(row) for row in found]
 
 
-_HOLDING: Select[Any] = (
-    select(
-        _memory,
-        *(column.label(f"period_{column.name}") for column in _period.columns),
-        _version.c.statement.label("said"),
-    )
-    .join_from(
-        _period,
-        _memory,
-        (_period.c.owner_ref == _memory.c.owner_ref) & (_period.c.memory_id == _memory.c.memory_id),
-    )
-    .join(
-        _version,
-        (_period.c.owner_ref == _version.c.owner_ref)
-        & (_period.c.memory_id == _version.c.memory_id)
-        & (_period.c.number == _version.c.number),
-    )
+class _StoredRow(MemoryRow):
+    """A memory whose statement is read from its event when it is asked for."""
+
+    _statements: _Statements
+
+    @property
+    def statement(self) -> Statement | None:  # type: ignore[override]
+        return None if self.said_pos is None else self._statements.at(self.said_pos)
+
+
+_FIELDS = tuple(field.name for field in fields(MemoryRow) if field.name != "statement")
+
+
+class _Statements:
+    """Statements of one owner's events, read when they are asked for: events never change.
+
+    `positions` are those that may be asked for, in the order in which it is likely.
+    """
+
+    def __init__(self, store: SqlEventStore, owner: Owner, positions: Sequence[int]) -> None:
+        self._store, self._owner, self._positions = store, owner, positions
+        self._places: Mapping[int, int] | None = None
+        self._read: dict[int, Statement] = {}
+
+    def row(self, *values: Any) -> MemoryRow:
+        """A row of the values of its fields but the last."""
+        row = object.__new__(_StoredRow)
+        row.__dict__.update(zip(_FIELDS, values, strict=True))
+        row.__dict__["_statements"] = self
+        return row
+
+    def at(self, position: int) -> Statement:
+        """The statement of the event at a position that has one."""
+        if position not in self._read:
+            if self._places is None:
+                self._places = {known: place for place, known in enumerate(self._positions)}
+            place = self._places.get(position)
+            ahead = [] if place is None else self._positions[place + 1 : place + _AHEAD]
+            for entry in self._store.read_at(self._owner, [position, *ahead]).values():
+                assert isinstance(entry.event, Created | Updated | Proposed)
+                assert entry.event.statement is not None
+                self._read[entry.position] = entry.event.statement
+        return self._read[position]
+
+
+_FULL = re.compile(r"[0-9a-f]{32}")
+_DECIDED = select(_decision.c.position, _decision.c.struck_by, _memory.c.status).join_from(
+    _decision,
+    _memory,
+    (_decision.c.owner_ref == _memory.c.owner_ref) & (_decision.c.memory_id == _memory.c.memory_id),
+    isouter=True,
+)
+_HOLDING: Select[Any] = select(*_MEMORY.columns, *_PERIOD.columns).join_from(
+    _period,
+    _memory,
+    (_period.c.owner_ref == _memory.c.owner_ref) & (_period.c.memory_id == _memory.c.memory_id),
 )
 
 

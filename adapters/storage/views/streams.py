@@ -1,11 +1,12 @@
-"""Earlier events of streams for the fold, and a memory of those that were folded last."""
+"""Events for the fold, read over the connection that its rows are written with."""
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
+from typing import Any
 
-from sqlalchemy import Connection, bindparam, select
+from sqlalchemy import Dialect, Select, bindparam, func, select
 
 from ....domain.errors import VerificationFailedError
 from ....domain.memory import Memory
@@ -13,27 +14,105 @@ from ....domain.stream import RecordedEvent
 from ....projections.fold import Past
 from .. import tables
 from ..codec import Codec, Encoded
-from ..ids import id_to_bytes
+from ..driver import Driver, Prepared
+from ..ids import id_to_bytes, id_to_text
 from ..keyed import from_microseconds
-from .prepared import Prepared
 
 _event = tables.event
-_EARLIER = (
-    select(
-        _event.c.pos,
-        _event.c.stream_version,
-        _event.c.recorded_at,
-        _event.c.topic,
-        _event.c.schema_version,
-        _event.c.codec,
-        _event.c.key_id,
-        _event.c.state,
-    )
-    .where(_event.c.stream_id == bindparam("b_stream"))
-    .where(_event.c.stream_version < bindparam("b_version"))
-    .where(_event.c.owner_ref == bindparam("b_owner"))
-    .order_by(_event.c.stream_version)
+_READ: Select[Any] = select(
+    _event.c.pos,
+    _event.c.owner_ref,
+    _event.c.stream_id,
+    _event.c.stream_version,
+    _event.c.recorded_at,
+    _event.c.topic,
+    _event.c.schema_version,
+    _event.c.codec,
+    _event.c.key_id,
+    _event.c.state,
 )
+"""What a `RecordedEvent` is made of, then, from `_CODED` on, the columns of `Encoded` in their order."""
+_CODED = 5
+
+
+class EventReader:
+    """Reads events of one store; every statement is rendered once."""
+
+    def __init__(self, codec: Codec, dialect: Dialect) -> None:
+        self._codec = codec
+        kept = _event.c
+        earlier = _READ.where(
+            kept.stream_id == bindparam("stream"),
+            kept.stream_version < bindparam("version"),
+            kept.owner_ref == bindparam("owner"),
+        ).order_by(kept.stream_version)
+        self._earlier = Prepared(earlier, dialect, ["stream", "version", "owner"])
+        part, known = kept.part == bindparam("part"), kept.pos <= bindparam("until")
+        owners = (
+            select(kept.owner_ref, func.count())
+            .where(part, kept.owner_ref > bindparam("after"), known)
+            .group_by(kept.owner_ref)
+            .order_by(kept.owner_ref)
+            .limit(bindparam("size"))
+        )
+        self._owners = Prepared(owners, dialect, ["part", "after", "until", "size"])
+        among = _READ.where(
+            part, kept.owner_ref >= bindparam("first"), kept.owner_ref <= bindparam("last"), known
+        ).order_by(kept.owner_ref, kept.pos)
+        self._among = Prepared(among, dialect, ["part", "first", "last", "until"])
+        page = _READ.where(
+            part, kept.owner_ref == bindparam("owner"), kept.pos > bindparam("after"), known
+        ).order_by(kept.pos)
+        self._page = Prepared(
+            page.limit(bindparam("size")), dialect, ["part", "owner", "after", "until", "size"]
+        )
+        log = _READ.where(part, kept.pos > bindparam("after")).order_by(kept.pos)
+        self._log = Prepared(log.limit(bindparam("size")), dialect, ["part", "after", "size"])
+
+    def before(self, driver: Driver, owner_ref: bytes, stream_id: str, stream_version: int) -> Past:
+        """The stream with exactly its events before the version.
+
+        Raises:
+            VerificationFailedError: some of them are missing, or are another owner's.
+        """
+        found = driver.all(self._earlier, id_to_bytes(stream_id), stream_version, owner_ref)
+        if len(found) != stream_version - 1:
+            raise VerificationFailedError(f"stream {stream_id} has no {stream_version - 1} earlier events")
+        return Past(Memory(stream_id, tuple(self._recorded(found))))
+
+    def owners(self, driver: Driver, part: int, *, after: bytes, until: int, limit: int) -> list[Any]:
+        """Owners in the order of their references, each with the number of events up to a position."""
+        return driver.all(self._owners, part, after, until, limit)
+
+    def among(self, driver: Driver, part: int, first: bytes, last: bytes, until: int) -> list[RecordedEvent]:
+        """The events of all owners from the first to the last one, owner by owner, ascending."""
+        return self._recorded(driver.all(self._among, part, first, last, until))
+
+    def page(
+        self, driver: Driver, part: int, owner_ref: bytes, *, after: int, until: int, limit: int
+    ) -> list[RecordedEvent]:
+        """Events of one owner with `after < position <= until`, ascending."""
+        return self._recorded(driver.all(self._page, part, owner_ref, after, until, limit))
+
+    def log(self, driver: Driver, part: int, *, after: int, limit: int) -> list[RecordedEvent]:
+        """Events of a partition with `position > after`, ascending."""
+        return self._recorded(driver.all(self._log, part, after, limit))
+
+    def _recorded(self, rows: Sequence[tuple[Any, ...]]) -> list[RecordedEvent]:
+        decode, make = self._codec.decode, Encoded._make
+        found = []
+        for row in rows:
+            position, owner_ref, stream_id, version, at, *_ = row
+            try:
+                event = decode(make(row[_CODED:]))
+            except VerificationFailedError as error:
+                raise VerificationFailedError(error.problem, position) from error
+            found.append(
+                RecordedEvent(
+                    position, id_to_text(stream_id), version, from_microseconds(at), event, owner_ref
+                )
+            )
+        return found
 
 
 class FoldedStreams:
@@ -69,35 +148,3 @@ class FoldedStreams:
         """Forget all of them."""
         self._kept.clear()
         self._events = 0
-
-
-class StreamLoader:
-    """Reads earlier events over the connection that the fold's rows are written with."""
-
-    def __init__(self, codec: Codec) -> None:
-        self._codec = codec
-        self._query: Prepared | None = None
-
-    def before(self, connection: Connection, owner_ref: bytes, stream_id: str, stream_version: int) -> Past:
-        """The stream with exactly its events before the version.
-
-        Raises:
-            VerificationFailedError: some of them are missing, or are another owner's.
-        """
-        if self._query is None:
-            self._query = Prepared(_EARLIER, ["b_stream", "b_version", "b_owner"], connection.dialect)
-        found = self._query.one(connection, (id_to_bytes(stream_id), stream_version, owner_ref)).all()
-        if len(found) != stream_version - 1:
-            raise VerificationFailedError(f"stream {stream_id} has no {stream_version - 1} earlier events")
-        entries = tuple(
-            RecordedEvent(
-                row.pos,
-                stream_id,
-                row.stream_version,
-                from_microseconds(row.recorded_at),
-                self._codec.decode(Encoded(row.topic, row.schema_version, row.codec, row.key_id, row.state)),
-                owner_ref,
-            )
-            for row in found
-        )
-        return Past(Memory(stream_id, entries))

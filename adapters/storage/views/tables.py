@@ -2,9 +2,9 @@
 
 Each key begins with `owner_ref`. Moments are whole microseconds since 1970-01-01T00:00Z. What is
 open-ended in time or in knowledge holds `OPEN`, so that "known at P" and "valid at V" are plain
-comparisons that an index answers. `info` says how a column's value is kept (see `shapes`).
+comparisons. `info` says how a column's value is kept (see `shapes`).
 
-A generation stands in the names of keys and indexes, which some databases count among the names of
+A generation stands in the names of keys, which some databases count among the names of
 the whole schema: so the tables of a rebuild can take the live ones' names.
 """
 
@@ -19,7 +19,6 @@ from sqlalchemy import (
     Boolean,
     Column,
     Float,
-    Index,
     Integer,
     LargeBinary,
     MetaData,
@@ -27,13 +26,11 @@ from sqlalchemy import (
     String,
     Table,
     Text,
-    UniqueConstraint,
 )
 from sqlalchemy.dialects.mysql import DOUBLE, LONGTEXT, VARBINARY
 
-from ....domain.candidate import Candidate
-from ....domain.judgement import Judgement
-from ....domain.statement import Statement
+RETIRED = ("memory_version", "turn")
+"""Tables of earlier versions of the projections; they go when today's take their places."""
 
 OPEN = (1 << 63) - 1
 """Later than every moment and every position."""
@@ -75,31 +72,20 @@ def _flag(name: str) -> Column[Any]:
     return Column(name, Boolean, nullable=False)
 
 
-def _refs(name: str) -> Column[Any]:
-    return Column(name, _text, nullable=False, info={"as": "refs"})
-
-
-def _model(name: str, cls: type) -> Column[Any]:
-    return Column(name, _text, nullable=True, info={"as": cls})
-
-
 @dataclass(frozen=True, slots=True)
 class ViewTables:
     """One generation of all tables."""
 
     metadata: MetaData
     memory: Table
-    version: Table
     period: Table
     decision: Table
-    turn: Table
     batch: Table
-    indexes: tuple[Index, ...]
 
     @property
     def all(self) -> tuple[Table, ...]:
         """Every table, in a fixed order."""
-        return (self.memory, self.version, self.period, self.decision, self.turn, self.batch)
+        return (self.memory, self.period, self.decision, self.batch)
 
 
 def view_tables(generation: int, suffix: str = "") -> ViewTables:
@@ -108,7 +94,8 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
 
     def table(name: str, key: Sequence[str], *columns: Column[Any]) -> Table:
         primary = PrimaryKeyConstraint("owner_ref", *key, name=f"{name}_key_{generation}")
-        return Table(name + suffix, metadata, _owner(), *columns, primary)
+        # One owner's rows lie side by side: reading all of them is reading a few pages.
+        return Table(name + suffix, metadata, _owner(), *columns, primary, sqlite_with_rowid=False)
 
     memory = table(
         "memory",
@@ -152,26 +139,7 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _words("closing_reason", nullable=True),
         _id("successor", nullable=True),
         _words("tokens"),
-        _model("statement", Statement),
-    )
-    version = table(
-        "memory_version",
-        ["memory_id", "number"],
-        _id("memory_id"),
-        _number("number"),
-        _number("stream_version"),
-        _position("position"),
-        _moment("recorded_at"),
-        _word("kind"),
-        _number("of", nullable=True),
-        _flag("in_force"),
-        _words("struck_by", nullable=True),
-        _words("actor"),
-        _words("correlation_id"),
-        _words("policy"),
-        _refs("based_on"),
-        _refs("caused_by"),
-        _model("statement", Statement),
+        _position("said_pos", nullable=True),
     )
     period = table(
         "memory_period",
@@ -186,59 +154,19 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         Column("valid_to", BigInteger, nullable=False, info={"as": "open moment"}),
         _position("known_from"),
         Column("known_to", BigInteger, nullable=False, info={"as": "open position"}),
+        _position("said_pos"),
     )
     decision = table(
         "decision",
         ["position"],
         _position("position"),
-        _id("stream_id"),
-        _number("stream_version"),
-        _word("kind"),
+        _word("outcome", nullable=True),
         _words("turn_id"),
         _words("session"),
-        _words("agent", nullable=True),
-        _moment("said_at"),
-        _moment("recorded_at"),
-        _words("actor"),
-        _words("correlation_id"),
-        _words("policy"),
-        _word("channel", nullable=True),
-        _words("extractor", nullable=True),
-        _word("action", nullable=True),
-        _word("outcome", nullable=True),
-        _words("reason"),
-        _words("rule"),
-        _word("category", nullable=True),
-        _words("attribute", nullable=True),
-        _words("content"),
-        Column("confidence", _float, nullable=True),
         _id("memory_id", nullable=True),
-        _flag("in_force"),
-        _words("struck_by", nullable=True),
-        _refs("caused_by"),
-        _model("candidate", Candidate),
-        _model("judgement", Judgement),
-    )
-    decision.append_constraint(
-        UniqueConstraint("stream_id", "stream_version", name=f"decision_event_{generation}")
-    )
-    turn = table(
-        "turn",
-        ["turn_id"],
-        _id("turn_id"),
-        _words("session"),
-        _words("message_id", nullable=True),
-        _words("agent", nullable=True),
-        _words("task_id", nullable=True),
-        _words("project", nullable=True),
+        _words("correlation_id"),
         _moment("said_at"),
-        Column("digest", String(64), nullable=False),
-        _words("text", nullable=True),
-        _number("revisions"),
-        _flag("in_force"),
-        _position("position"),
-        _moment("recorded_at"),
-        _number("stream_version"),
+        _words("struck_by", nullable=True),
     )
     batch = table(
         "batch",
@@ -253,16 +181,4 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _position("closed_pos", nullable=True),
         _number("written", nullable=True),
     )
-    indexes = (
-        Index(f"memory_status_{generation}", memory.c.owner_ref, memory.c.status, memory.c.created_pos),
-        Index(
-            f"memory_period_known_{generation}",
-            period.c.owner_ref,
-            period.c.known_to,
-            period.c.known_from,
-            period.c.valid_from,
-            period.c.valid_to,
-        ),
-        Index(f"decision_memory_{generation}", decision.c.owner_ref, decision.c.memory_id),
-    )
-    return ViewTables(metadata, memory, version, period, decision, turn, batch, indexes)
+    return ViewTables(metadata, memory, period, decision, batch)

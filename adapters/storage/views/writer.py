@@ -2,132 +2,126 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, Generic, TypeVar
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from typing import Any
 
-from sqlalchemy import (
-    ColumnElement,
-    Connection,
-    Dialect,
-    Table,
-    and_,
-    bindparam,
-    delete,
-    insert,
-    literal_column,
-    null,
-    select,
-    update,
-)
+from sqlalchemy import ColumnElement, Dialect, Table, and_, bindparam, delete, insert, select, update
 
 from ....projections.fold import Changes
-from ....projections.rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
+from ....projections.rows import BatchRow, DecisionKeys, MemoryRow, PeriodRow
+from ..driver import Driver, Prepared, insert_into
 from ..keyed import to_microseconds
-from .prepared import Prepared
 from .shapes import Shape
 from .tables import OPEN, ViewTables
-
-R = TypeVar("R")
 
 OwnersChanges = tuple[bytes, Changes]
 """An `owner_ref` and what changes for this owner."""
 
+Work = list[tuple[Prepared, list[tuple[Any, ...]]]]
+"""Statements in their order, each with the rows that it is executed for."""
+
+
+def memory_shape(tables: ViewTables, make: Callable[..., MemoryRow] = MemoryRow) -> Shape[MemoryRow]:
+    """Memories; `make` gets all but the statement, which stays in its event."""
+    names = [field.name for field in fields(MemoryRow) if field.name != "statement"]
+    return Shape(tables.memory, names, make)
+
+
+def period_shape(tables: ViewTables) -> Shape[PeriodRow]:
+    """Periods."""
+    return Shape(tables.period, [field.name for field in fields(PeriodRow)], PeriodRow)
+
+
+def decision_shape(tables: ViewTables) -> Shape[DecisionKeys]:
+    """What decisions are found by."""
+    return Shape(tables.decision, DecisionKeys._fields, DecisionKeys)
+
+
+def batch_shape(tables: ViewTables) -> Shape[BatchRow]:
+    """Batches."""
+    return Shape(tables.batch, [field.name for field in fields(BatchRow)], BatchRow)
+
 
 class RowWriter:
-    """Writes changes; every statement is rendered once."""
+    """Turns changes into statements, each rendered once."""
 
     def __init__(self, tables: ViewTables, dialect: Dialect) -> None:
-        self._memories = _Replacing(tables.memory, Shape(tables.memory, MemoryRow), dialect)
-        self._versions = _Replacing(tables.version, Shape(tables.version, VersionRow), dialect)
-        self._turns = _Replacing(tables.turn, Shape(tables.turn, TurnRow), dialect)
-        self._periods = _Adding(tables.period, Shape(tables.period, PeriodRow), dialect)
-        self._decisions = _Adding(tables.decision, Shape(tables.decision, DecisionRow), dialect)
-        self._batches = _Adding(tables.batch, Shape(tables.batch, BatchRow), dialect)
-        self._period_shape = Shape(tables.period, PeriodRow)
-        self._known = _known(tables.period, dialect)
-        self._close = _setting(
-            tables.period, ["owner_ref", "memory_id", "known_from", "valid_from"], ["known_to"], dialect
-        )
-        self._strike = _setting(
-            tables.decision, ["owner_ref", "stream_id", "stream_version"], ["in_force", "struck_by"], dialect
-        )
-        self._close_batch = _setting(
-            tables.batch, ["owner_ref", "batch_id"], ["closed_pos", "written"], dialect
-        )
-        key = ["owner_ref", "memory_id"]
-        gone = delete(tables.memory).where(_matching(tables.memory, key))
-        self._gone = Prepared(gone, _bound(key), dialect)
-        self._erase = _erasing(tables, dialect)
+        self._memory, self._period = memory_shape(tables), period_shape(tables)
+        self._decision, self._batch = decision_shape(tables), batch_shape(tables)
+        memory_key, period_key = ["owner_ref", "memory_id"], ["owner_ref", "memory_id", "known_from"]
+        self._remove, self._put = _replacing(tables.memory, memory_key, dialect)
+        self._gone = _deleting(tables.memory, memory_key, dialect)
+        self._open = insert_into(tables.period, dialect)
+        self._close = _setting(tables.period, [*period_key, "valid_from"], ["known_to"], dialect)
+        self._erase = _deleting(tables.period, memory_key, dialect)
+        self._known = _known(tables.period, self._period, dialect)
+        self._decide = insert_into(tables.decision, dialect)
+        self._strike = _setting(tables.decision, ["owner_ref", "position"], ["struck_by"], dialect)
+        self._begin = insert_into(tables.batch, dialect)
+        self._finish = _setting(tables.batch, ["owner_ref", "batch_id"], ["closed_pos", "written"], dialect)
 
-    def known_until(self, connection: Connection, owner_ref: bytes, memory_id: str) -> Sequence[PeriodRow]:
-        """The stored period rows of a memory that are still known."""
-        found = self._known.one(connection, (owner_ref, memory_id, OPEN)).mappings()
-        return [self._period_shape.decode(row) for row in found]
+    def known_until(self, driver: Driver, owner_ref: bytes, memory_id: str) -> Sequence[PeriodRow]:
+        """The stored period rows of a memory that are still known, ascending by `valid_from`."""
+        return [self._period.decode(row) for row in driver.all(self._known, owner_ref, memory_id, OPEN)]
 
-    def write(self, connection: Connection, changes: Sequence[OwnersChanges]) -> None:
-        """Write the changes of several owners."""
-        self._memories.write(connection, [(ref, row) for ref, c in changes for row in c.memories])
-        self._gone.run(connection, [(ref, memory_id) for ref, c in changes for memory_id in c.gone])
-        self._versions.write(connection, [(ref, row) for ref, c in changes for row in c.versions])
-        self._close.run(
-            connection,
-            [
-                (ref, row.memory_id, row.known_from, to_microseconds(row.valid_from), row.known_to)
-                for ref, c in changes
-                for row in c.closed
-            ],
-        )
-        self._periods.write(connection, [(ref, row) for ref, c in changes for row in c.periods])
-        self._decisions.write(connection, [(ref, row) for ref, c in changes for row in c.decisions])
-        self._strike.run(
-            connection,
-            [
-                (ref, strike.stream_id, strike.stream_version, strike.struck_by is None, strike.struck_by)
-                for ref, c in changes
-                for strike in c.strikes
-            ],
-        )
-        self._turns.write(connection, [(ref, row) for ref, c in changes for row in c.turns])
-        self._close_batch.run(
-            connection, [(ref, *closing) for ref, c in changes for closing in c.batches_closed]
-        )
-        self._batches.write(connection, [(ref, row) for ref, c in changes for row in c.batches])
-        erased = [(ref, memory_id) for ref, c in changes for memory_id in c.erased]
-        for statement in self._erase:
-            statement.run(connection, erased)
+    def work(self, changes: Sequence[OwnersChanges]) -> Work:
+        """What is to be executed for the changes of several owners."""
+        memories = [self._memory.encode(ref, row) for ref, c in changes for row in c.memories]
+        work: Work = []
+        if self._remove is not None:
+            work.append((self._remove, [row[:2] for row in memories]))
+        work += [
+            (self._put, memories),
+            (self._gone, [(ref, memory_id) for ref, c in changes for memory_id in c.gone]),
+            (
+                self._close,
+                [
+                    (ref, row.memory_id, row.known_from, to_microseconds(row.valid_from), row.known_to)
+                    for ref, c in changes
+                    for row in c.closed
+                ],
+            ),
+            (self._open, [self._period.encode(ref, row) for ref, c in changes for row in c.periods]),
+            (self._decide, [self._decision.encode(ref, row) for ref, c in changes for row in c.decisions]),
+            (self._strike, [(ref, s.position, s.struck_by) for ref, c in changes for s in c.strikes]),
+            (self._finish, [(ref, *closing) for ref, c in changes for closing in c.batches_closed]),
+            (self._begin, [self._batch.encode(ref, row) for ref, c in changes for row in c.batches]),
+            # What was known of it goes; what else shows its words reads them from its events.
+            (self._erase, [(ref, memory_id) for ref, c in changes for memory_id in c.erased]),
+        ]
+        return [(statement, rows) for statement, rows in work if rows]
 
 
-class _Adding(Generic[R]):
-    """Rows whose key is new."""
+def execute(driver: Driver, work: Work) -> None:
+    """Write it."""
+    for statement, rows in work:
+        driver.run_many(statement, rows)
 
-    def __init__(self, table: Table, shape: Shape[R], dialect: Dialect) -> None:
+
+def _replacing(table: Table, key: Sequence[str], dialect: Dialect) -> tuple[Prepared | None, Prepared]:
+    """What puts a row in the place of the one that has its key: a deletion, where it needs one, first."""
+    if dialect.name == "sqlite":  # one statement instead of two; the tables have no other unique key
         names = [column.name for column in table.columns]
-        self._shape, self._insert = shape, Prepared(insert(table), names, dialect)
-
-    def write(self, connection: Connection, rows: Sequence[tuple[bytes, R]]) -> None:
-        self._insert.run(connection, [self._shape.encode(owner_ref, row) for owner_ref, row in rows])
+        return None, Prepared(insert(table).prefix_with("OR REPLACE"), dialect, names)
+    return _deleting(table, key, dialect), insert_into(table, dialect)
 
 
-class _Replacing(Generic[R]):
-    """Rows that take the place of those with their key."""
+def _deleting(table: Table, key: Sequence[str], dialect: Dialect) -> Prepared:
+    return Prepared(delete(table).where(_matching(table, key)), dialect, _bound(key))
 
-    def __init__(self, table: Table, shape: Shape[R], dialect: Dialect) -> None:
-        names = [column.name for column in table.columns]
-        key = [column.name for column in table.primary_key.columns]
-        self._places, self._shape = [names.index(name) for name in key], shape
-        # One statement instead of two where the database can; these tables have no other unique key.
-        replaces = dialect.name == "sqlite"
-        statement = insert(table).prefix_with("OR REPLACE") if replaces else insert(table)
-        self._insert = Prepared(statement, names, dialect)
-        self._delete = (
-            None if replaces else Prepared(delete(table).where(_matching(table, key)), _bound(key), dialect)
-        )
 
-    def write(self, connection: Connection, rows: Sequence[tuple[bytes, R]]) -> None:
-        encoded = [self._shape.encode(owner_ref, row) for owner_ref, row in rows]
-        if self._delete is not None:
-            self._delete.run(connection, [tuple(row[place] for place in self._places) for row in encoded])
-        self._insert.run(connection, encoded)
+def _setting(table: Table, key: Sequence[str], values: Sequence[str], dialect: Dialect) -> Prepared:
+    """An update of `values` where `key` is; parameters in the order of key, then values."""
+    statement = update(table).where(_matching(table, key))
+    statement = statement.values({name: bindparam(f"b_{name}") for name in values})
+    return Prepared(statement, dialect, _bound([*key, *values]))
+
+
+def _known(period: Table, shape: Shape[PeriodRow], dialect: Dialect) -> Prepared:
+    key = ["owner_ref", "memory_id", "known_to"]
+    query = select(*shape.columns).where(_matching(period, key)).order_by(period.c.valid_from)
+    return Prepared(query, dialect, _bound(key))
 
 
 def _bound(names: Sequence[str]) -> list[str]:
@@ -137,28 +131,3 @@ def _bound(names: Sequence[str]) -> list[str]:
 
 def _matching(table: Table, names: Sequence[str]) -> ColumnElement[bool]:
     return and_(*(table.c[name] == bindparam(f"b_{name}") for name in names))
-
-
-def _setting(table: Table, key: Sequence[str], values: Sequence[str], dialect: Dialect) -> Prepared:
-    """An update of `values` where `key` is; parameters in the order of key, then values."""
-    statement = update(table).where(_matching(table, key))
-    statement = statement.values({name: bindparam(f"b_{name}") for name in values})
-    return Prepared(statement, _bound([*key, *values]), dialect)
-
-
-def _known(period: Table, dialect: Dialect) -> Prepared:
-    key = ["owner_ref", "memory_id", "known_to"]
-    columns = [column for column in period.columns if column.name != "owner_ref"]
-    return Prepared(select(*columns).where(_matching(period, key)), _bound(key), dialect)
-
-
-def _erasing(tables: ViewTables, dialect: Dialect) -> tuple[Prepared, Prepared]:
-    """What takes a memory's words out of rows that were written before it was erased."""
-    memory_key, stream_key = ["owner_ref", "memory_id"], ["owner_ref", "stream_id"]
-    periods = delete(tables.period).where(_matching(tables.period, memory_key))
-    emptied: dict[str, Any] = {"attribute": null(), "content": literal_column("''"), "candidate": null()}
-    decisions = update(tables.decision).where(_matching(tables.decision, stream_key)).values(emptied)
-    return (
-        Prepared(periods, _bound(memory_key), dialect),
-        Prepared(decisions, _bound(stream_key), dialect),
-    )
