@@ -358,7 +358,7 @@ def _add_clause(
         words = text[start:end]
         patterns = _patterns()
         asks = question or (
-            patterns.asks.search(words, pieces) is not None and not patterns.asks_not.search(words, pieces)
+            patterns.asks.pattern.search(words) is not None and not patterns.asks_not.search(words, pieces)
         )
         asks = asks and patterns.requests.search(words, pieces) is None
         clauses.append(Clause(words, start, end, asks))

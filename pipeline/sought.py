@@ -97,10 +97,6 @@ class Sought:
         """The first match in `text`."""
         return self.pattern.search(text) if self.needs.met_in(text, pieces) else None
 
-    def match(self, text: str, pieces: Pieces) -> re.Match[str] | None:
-        """The match that `text` begins with."""
-        return self.pattern.match(text) if self.needs.met_in(text, pieces) else None
-
     def finditer(
         self, text: str, pieces: Pieces, start: int = 0, end: int = sys.maxsize
     ) -> Iterable[re.Match[str]]:

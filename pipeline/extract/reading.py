@@ -300,20 +300,20 @@ def _subjects(sentence: Sentence) -> tuple[Subject, ...]:
     subjects: list[Subject] = []
     present = USER
     for clause in sentence.clauses:
-        present = _subject(clause.text, sentence.pieces) or present
+        present = _subject(clause.text) or present
         subjects.append(present)
     return tuple(subjects)
 
 
-def _subject(text: str, pieces: Pieces) -> Subject | None:
+def _subject(text: str) -> Subject | None:
     words = _words()
     for kind, named in (("household", words.household), ("other", words.other)):
-        match = named.match(text, pieces)
+        match = named.pattern.match(text)
         if match:
             return Subject(kind, match.group().strip())
-    if words.user.search(text, pieces):
+    if words.user.pattern.search(text):
         return USER
-    if words.assistant.search(text, pieces):
+    if words.assistant.pattern.search(text):
         return ASSISTANT
     return None
 
