@@ -6,9 +6,8 @@ version, codec, key) travels beside its stored events through `save(**kwargs)`.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any, NamedTuple, NoReturn
 
 from eventsourcing.application import Application
@@ -58,13 +57,15 @@ class PendingEvent(NamedTuple):
 class EnvelopedEvent(StoredEvent):
     """The library's stored event, with everything that the codec said."""
 
+    __slots__ = ("encoded", "originator_id", "originator_version")
+
     encoded: Encoded
 
     def __init__(self, originator_id: str, originator_version: int, encoded: Encoded) -> None:
         # Past the frozen dataclass, which sets field by field and takes three times as long.
-        fields = vars(self)
-        fields["originator_id"], fields["originator_version"] = originator_id, originator_version
-        fields["encoded"] = encoded
+        _set_id(self, originator_id)
+        _set_version(self, originator_version)
+        _set_encoded(self, encoded)
 
     @property
     def topic(self) -> str:
@@ -77,25 +78,20 @@ class EnvelopedEvent(StoredEvent):
         return self.encoded.state
 
 
-_NOTHING: Mapping[str, str] = {}
+_set_id, _set_version, _set_encoded = (
+    vars(EnvelopedEvent)[name].__set__ for name in ("originator_id", "originator_version", "encoded")
+)
 
 
 class PlannedAppend:
     """One owner's events on their way into the log, encoded; `recorded` is filled when they are there."""
 
-    __slots__ = ("clock", "events", "expected", "owner_ref", "recent", "recorded", "stored")
+    __slots__ = ("clock", "events", "expected", "owner_ref", "part", "recent", "recorded", "stored")
 
-    def __init__(
-        self,
-        owner_ref: bytes,
-        events: Sequence[NewEvent],
-        expected: int | None,
-        clock: datetime | None = None,
-        recent: Mapping[str, str] = _NOTHING,
-        stored: Sequence[EnvelopedEvent] = (),
-    ) -> None:
-        self.owner_ref, self.events, self.expected, self.clock = owner_ref, events, expected, clock
-        self.recent, self.stored = recent, stored
+    def __init__(self, part: int, owner_ref: bytes, batch: Append, stored: Sequence[EnvelopedEvent]) -> None:
+        self.part, self.owner_ref, self.stored = part, owner_ref, stored
+        self.events, self.clock, self.recent = batch.events, batch.clock, batch.recent
+        self.expected = batch.expected_owner_position
         self.recorded: list[RecordedEvent] = []
 
 
@@ -375,8 +371,19 @@ class _Transaction:
                 digest = chain(digest, position, leaf)
                 rows.append(
                     (
-                        *(part, position, owner_ref, stream_id, version, topic, schema_version),
-                        *(recorded_at, codec, key_id, state, leaf, digest),
+                        part,
+                        position,
+                        owner_ref,
+                        stream_id,
+                        version,
+                        topic,
+                        schema_version,
+                        recorded_at,
+                        codec,
+                        key_id,
+                        state,
+                        leaf,
+                        digest,
                     )
                 )
                 recorded.append(RecordedEvent(position, stream, version, moment, new.event, owner_ref))
@@ -467,10 +474,10 @@ class Log(Application[str]):
         factory.partition = self._partition
         return factory
 
-    def planned(self, owner_ref: bytes, batch: Append, expected: int | None) -> PlannedAppend:
+    def planned(self, owner_ref: bytes, batch: Append) -> PlannedAppend:
         """Encode what one owner wants written, before anybody waits for it."""
         stored = self._events_mapper.to_stored_events(batch.events)
-        return PlannedAppend(owner_ref, batch.events, expected, batch.clock, batch.recent, stored)
+        return PlannedAppend(self._partition.part, owner_ref, batch, stored)
 
     def save(self, *objs: Any, **kwargs: Any) -> list[Recording[str]]:
         """Record `appends`. There are no aggregates to collect, no snapshots and no subscribers."""

@@ -174,7 +174,7 @@ class SqliteDatabase:
             self._lock.release()
 
     def _begin(self, begin: str) -> None:
-        self._files.check()  # before anything is written where others may have their store by now
+        self._files.check_first()
         try:
             self._driver.command(begin)
         except DBAPIError:
@@ -276,8 +276,17 @@ class _OpenFiles:
             for ending in ("-wal", "-shm"):
                 self._note(self._path + ending)
 
+    def check_first(self) -> None:
+        """Compare the file alone: beside another one, our write-ahead log would be taken for its own.
+
+        Raises:
+            StoreUnavailableError: it was removed or replaced.
+        """
+        if self._path is not None and _identity(self._path) != self._held.get(self._path):
+            raise moved_error(self._where)
+
     def check(self) -> None:
-        """Compare.
+        """Compare all.
 
         Raises:
             StoreUnavailableError: a file was removed or replaced.
@@ -292,13 +301,12 @@ class _OpenFiles:
             self._held[name] = identity
 
 
-_Identity = tuple[int, int]
-"""Device and inode."""
+_Identity = tuple[int, ...]
+"""Inode and device."""
 
 
 def _identity(name: str) -> _Identity | None:
     try:
-        found = os.stat(name)
+        return os.stat(name)[1:3]
     except OSError:
         return None
-    return found.st_dev, found.st_ino

@@ -95,7 +95,10 @@ class SqlEventStore:
 
     def append(self, batch: Append) -> Sequence[RecordedEvent]:
         """Write one owner's events, all or none. See the port."""
-        return self.append_many([batch])[0]
+        plan = self._planned(batch)
+        if batch.events:
+            self._write_unit([plan])
+        return plan.recorded
 
     def append_many(self, batches: Sequence[Append]) -> Sequence[Sequence[RecordedEvent]]:
         """Write several appends in one transaction. See the port.
@@ -103,14 +106,15 @@ class SqlEventStore:
         Of several appends of one owner, only the first one's `expected_owner_position` is compared:
         the later ones were decided on what the earlier ones leave, and nothing can come between.
         """
-        plans = self._plan(batches)
+        plans = [self._planned(batch) for batch in batches]
         unit = [plan for plan in plans if plan.events]
-        if not unit:
-            pass
-        elif self._group is None or self._database.is_mine:  # nobody else can write before we are done
-            self._write_units([unit])
-        else:
-            self._group.write(unit)
+        chained: set[bytes] = set()
+        for plan in unit:
+            if plan.owner_ref in chained:
+                plan.expected = None
+            chained.add(plan.owner_ref)
+        if unit:
+            self._write_unit(unit)
         return [plan.recorded for plan in plans]
 
     def keep_policy(self, fingerprint: str, document: str) -> None:
@@ -317,23 +321,22 @@ class SqlEventStore:
     def _part(self, owner_ref: bytes) -> int:
         return int.from_bytes(owner_ref[:4], "big") % len(self._logs)
 
-    def _plan(self, batches: Sequence[Append]) -> list[PlannedAppend]:
-        plans: list[PlannedAppend] = []
-        chained: set[bytes] = set()
-        for batch in batches:
-            owner_ref = self._pepper.owner_ref(batch.owner)
-            expected = None if owner_ref in chained else batch.expected_owner_position
-            plans.append(self._logs[self._part(owner_ref)].planned(owner_ref, batch, expected))
-            if batch.events:
-                chained.add(owner_ref)
-        return plans
+    def _planned(self, batch: Append) -> PlannedAppend:
+        owner_ref = self._pepper.owner_ref(batch.owner)
+        return self._logs[self._part(owner_ref)].planned(owner_ref, batch)
+
+    def _write_unit(self, unit: Unit) -> None:
+        if self._group is None or self._database.is_mine:  # nobody else can write before we are done
+            self._write_units([unit])
+        else:
+            self._group.write(unit)
 
     def _write_units(self, units: Sequence[Unit]) -> None:
         """Write units in one transaction, all or none."""
         by_part: dict[int, list[PlannedAppend]] = {}
         for unit in units:
             for plan in unit:
-                by_part.setdefault(self._part(plan.owner_ref), []).append(plan)
+                by_part.setdefault(plan.part, []).append(plan)
         try:
             with self._database.writing() as connection:
                 for part, plans in by_part.items():

@@ -20,7 +20,8 @@ BAD = 99
 
 
 def unit(number: int, events: int = 1) -> Unit:
-    return [PlannedAppend(bytes([number]), run_of("", 0, *[task()] * events), None, None)]
+    batch = append(LIN, None, *run_of("", 0, *[task()] * events))
+    return [PlannedAppend(0, bytes([number]), batch, [])]
 
 
 class Disk:
