@@ -6,7 +6,7 @@ whether it is one. A word such as 密码 or "token" is none by itself.
 
 import re
 import tomllib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -14,7 +14,7 @@ from typing import Any
 
 from .labelled import labels_in, lowered, promised, values_of
 from .secret_values import HAN_CLASS, VALIDATORS
-from .sought import needed
+from .sought import any_in, needed
 from .text import normalise
 
 PLACEHOLDER = "■"
@@ -67,7 +67,7 @@ class SecretRule:
 
         Looking for a few words takes a third of the time of the patterns, which most texts do not hold.
         """
-        return _holds_one(plain, self.needs) and _holds_one(plain, self.words)
+        return any_in(plain, self.needs) and any_in(plain, self.words)
 
     def spans(self, text: str) -> Iterable[tuple[int, int]]:
         """Spans of the secrets that this rule sees in a normalised text (case kept), in order."""
@@ -125,7 +125,8 @@ def find_secrets(text: str, told: Mapping[str, str] = _NOTHING) -> tuple[SecretS
             continue
         for start, end in rule.spans_in(norm.text, lower):
             take(start, end, rule.kind, rule.rule_id)
-    for value in values_of(norm.text, lower, labels_in(lower)):
+    labels = labels_in(lower)
+    for value in values_of(norm.text, lower, labels) if labels else ():
         take(value.start, value.end, value.kind, value.rule_id)
     for start, end in _again(lower, values):
         found.append(SecretSpan(*norm.span(start, end), values[lower[start:end]], "told_again"))
@@ -135,14 +136,6 @@ def find_secrets(text: str, told: Mapping[str, str] = _NOTHING) -> tuple[SecretS
 def _plain(lower: str) -> str:
     """The text with the letters that a pattern without regard to case takes for an i."""
     return lower if lower.isascii() else lower.replace("ı", "i").replace("İ", "i")
-
-
-def _holds_one(text: str, words: Sequence[str]) -> bool:
-    """Whether any of the words stands in the text; true when there are none."""
-    for word in words:
-        if word in text:
-            return True
-    return not words
 
 
 def values_told(text: str, spans: Iterable[SecretSpan]) -> Iterator[tuple[str, str]]:

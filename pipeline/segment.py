@@ -11,7 +11,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cache
+from functools import cache, lru_cache
 from importlib import resources
 from typing import Any, Literal
 
@@ -167,11 +167,13 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
 
 def plays_on(history: Sequence[str]) -> bool:
     """Whether a role play that one of the former messages began still goes on. Oldest first."""
-    on = False
-    for said in history:
-        turns = _turns_play(said)
-        on = on if turns is None else turns
-    return on
+    return _plays_on(tuple(history))
+
+
+@lru_cache(maxsize=2)
+def _plays_on(history: tuple[str, ...]) -> bool:
+    turns = (_turns_play(said) for said in reversed(history))
+    return next((on for on in turns if on is not None), False)
 
 
 @of_last_texts(256)

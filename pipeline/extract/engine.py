@@ -237,8 +237,9 @@ def _spans(one: Candidate) -> list[Span]:
 def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tuple[int, Candidate]]:
     """Candidates of one sentence; `careful` takes only plain slots away from a masked secret."""
     rules = all_rules()
+    sentence = spoken.sentence
     calls: dict[int, list[int]] = {}
-    for start, _, places in rule_index().scan(spoken.sentence.text):
+    for start, _, places in rule_index().scan(sentence.text):
         for place in places:
             calls.setdefault(place, []).append(start)
     results: list[tuple[int, Candidate]] = []
@@ -249,10 +250,9 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
         rule = rules[place]
         if careful and rule.tier != "slot":
             continue
-        if not (
-            rule.needs.met_in(spoken.sentence.text, spoken.sentence.pieces)
-            and all(_may_hold(one, spoken, reading) for one in rule.need)
-        ):
+        if not rule.needs.met_in(sentence.text, sentence.pieces):
+            continue
+        if rule.need and not all(_may_hold(one, spoken, reading) for one in rule.need):
             continue
         for found in _matches(rule, calls[place], spoken, reading):
             start, end = found.base + found.match.start(), found.base + found.match.end()
