@@ -6,9 +6,11 @@ by the thousand leaves the same rows. That is what makes a rebuild comparable wi
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Literal
+
+from pydantic import BaseModel
 
 from ..domain.events import (
     BatchClosed,
@@ -16,8 +18,10 @@ from ..domain.events import (
     Created,
     Endorsed,
     Erased,
+    Event,
     Expired,
     Judged,
+    Payload,
     ProcessChanged,
     Proposed,
     RolledBack,
@@ -26,6 +30,7 @@ from ..domain.events import (
     Updated,
 )
 from ..domain.memory import Memory
+from ..domain.statement import Statement
 from ..domain.stream import RecordedEvent
 from .decisions import batch_row, closes, decision_keys
 from .memories import Shaping, memory_row
@@ -42,6 +47,20 @@ class Past:
 
     memory: Memory
     known: Known | None = None
+
+
+UNREAD: Mapping[type[BaseModel], frozenset[str]] = {
+    Judged: frozenset({"judgement"}),
+    Proposed: frozenset({"candidate"}),
+    Statement: frozenset({"evidence"}),
+    RolledBack: frozenset({"witness"}),
+}
+"""What the folds never read, unless `needs_whole` says otherwise."""
+
+
+def needs_whole(payload: Payload) -> bool:
+    """Whether an event is read whole: a memory without any statement shows what was proposed."""
+    return "candidate" in payload and "statement" not in payload and payload.get("target") is not None
 
 
 Before = Callable[[str, int], Past]
@@ -100,53 +119,66 @@ def fold(
         streams.setdefault(entry.stream_id, []).append(entry)
     changes = Changes()
     for stream_id, entries in streams.items():
-        _Stream(stream_id, entries, before, changes).fold(known_until, shaping)
+        undoes = any(type(entry.event) is RolledBack for entry in entries)
+        kind, first = kind_of(entries), entries[0].stream_version
+        # What a ledger or a turn adds comes from single events, unless it undoes earlier ones.
+        if first == 1 or kind == "ledger" or (kind == "turn" and not undoes):
+            past = Past(Memory(stream_id), ())
+        else:
+            past = before(stream_id, first)
+            kind = kind or kind_of(past.memory.entries)
+        if kind == "ledger":
+            _fold_batches(entries, changes)
+        elif kind is not None:
+            stream = _Stream(past, entries, changes, undoes=undoes)
+            stream.fold_decisions()
+            if kind == "memory":
+                stream.fold_memory(known_until, shaping)
     return changes
 
 
 StreamKind = Literal["memory", "turn", "ledger"]
+
+_KINDS: dict[type[Event], StreamKind] = {
+    Created: "memory",
+    Updated: "memory",
+    Superseded: "memory",
+    Expired: "memory",
+    Endorsed: "memory",
+    Erased: "memory",
+    Judged: "turn",
+    TaskChanged: "ledger",
+    ProcessChanged: "ledger",
+    BatchOpened: "ledger",
+    BatchClosed: "ledger",
+}
 
 
 def kind_of(entries: Sequence[RecordedEvent]) -> StreamKind | None:
     """What a stream is, by its events; None while that cannot be told from these."""
     for entry in entries:
         event = entry.event
-        if isinstance(event, Created | Updated | Superseded | Expired | Endorsed | Erased):
-            return "memory"
         if isinstance(event, Proposed):
             return "memory" if event.target == entry.stream_id else "turn"
-        if isinstance(event, Judged):
-            return "turn"
-        if isinstance(event, TaskChanged | ProcessChanged | BatchOpened | BatchClosed):
-            return "ledger"
+        kind = _KINDS.get(type(event))
+        if kind is not None:
+            return kind
     return None
 
 
+_NO_STRIKES: dict[int, str] = {}
+
+
 class _Stream:
-    """New events of one stream on top of its earlier ones."""
+    """New events of a turn or a memory on top of its earlier ones."""
 
     def __init__(
-        self, stream_id: str, entries: Sequence[RecordedEvent], before: Before, changes: Changes
+        self, past: Past, entries: Sequence[RecordedEvent], changes: Changes, *, undoes: bool
     ) -> None:
-        self._stream_id, self._entries, self._changes = stream_id, entries, changes
-        self._undoes = any(isinstance(entry.event, RolledBack) for entry in entries)
-        self._past = Past(Memory(stream_id), ())
-        self._kind = kind_of(entries)
-        # What a ledger or a turn adds comes from single events, unless it undoes earlier ones.
-        alone = self._kind == "ledger" or (self._kind == "turn" and not self._undoes)
-        if entries[0].stream_version > 1 and not alone:
-            self._past = before(stream_id, entries[0].stream_version)
-            self._kind = self._kind or kind_of(self._past.memory.entries)
+        self._past, self._entries, self._changes, self._undoes = past, entries, changes, undoes
+        self._stream_id = past.memory.memory_id
 
-    def fold(self, known_until: Callable[[str], Known], shaping: Shaping) -> None:
-        if self._kind == "memory":
-            self._fold_memory(known_until, shaping)
-        elif self._kind == "turn":
-            self._fold_decisions()
-        elif self._kind == "ledger":
-            self._fold_batches()
-
-    def _fold_memory(self, known_until: Callable[[str], Known], shaping: Shaping) -> None:
+    def fold_memory(self, known_until: Callable[[str], Known], shaping: Shaping) -> None:
         changes, before = self._changes, self._past.memory
         after = before.evolve(self._entries)
         row = memory_row(after, shaping)
@@ -155,7 +187,6 @@ class _Stream:
         elif before.entries:
             changes.gone.append(self._stream_id)
         known = self._fold_periods(after, known_until)
-        self._fold_decisions()
         changes.folded[self._stream_id] = Past(after, known)
 
     def _fold_periods(self, after: Memory, known_until: Callable[[str], Known]) -> Known | None:
@@ -170,9 +201,9 @@ class _Stream:
         self._changes.periods += fold.opened
         return fold.known
 
-    def _fold_decisions(self) -> None:
+    def fold_decisions(self) -> None:
         earlier = self._past.memory.entries
-        struck = strikes((*earlier, *self._entries)) if self._undoes else {}
+        struck = strikes((*earlier, *self._entries)) if self._undoes else _NO_STRIKES
         for entry in self._entries:
             keys = decision_keys(entry, struck.get(entry.stream_version))
             if keys is not None:
@@ -186,17 +217,16 @@ class _Stream:
             if decides and now != formerly.get(entry.stream_version):
                 self._changes.strikes.append(Strike(entry.position, now))
 
-    def _fold_batches(self) -> None:
-        opened_here: dict[str, BatchRow] = {}
-        for entry in self._entries:
-            row, closing = batch_row(entry), closes(entry)
-            if row is not None:
-                opened_here[row.batch_id] = row
-            elif closing is not None and closing.batch_id in opened_here:
-                batch = opened_here[closing.batch_id]
-                opened_here[closing.batch_id] = replace(
-                    batch, closed_pos=entry.position, written=closing.written
-                )
-            elif closing is not None:
-                self._changes.batches_closed.append((closing.batch_id, entry.position, closing.written))
-        self._changes.batches += opened_here.values()
+
+def _fold_batches(entries: Sequence[RecordedEvent], changes: Changes) -> None:
+    opened_here: dict[str, BatchRow] = {}
+    for entry in entries:
+        row, closing = batch_row(entry), closes(entry)
+        if row is not None:
+            opened_here[row.batch_id] = row
+        elif closing is not None and closing.batch_id in opened_here:
+            batch = opened_here[closing.batch_id]
+            opened_here[closing.batch_id] = replace(batch, closed_pos=entry.position, written=closing.written)
+        elif closing is not None:
+            changes.batches_closed.append((closing.batch_id, entry.position, closing.written))
+    changes.batches += opened_here.values()

@@ -8,7 +8,7 @@ from dataclasses import fields, replace
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Row, Select, distinct, func, select
+from sqlalchemy import Row, Select, distinct, func, select, true
 
 from ....domain.events import Created, Proposed, Updated
 from ....domain.memory import Memory, Status
@@ -242,13 +242,15 @@ class SqlViews:
         judged = _decision.c.outcome.is_(None)
         found: list[Found] = []
         for kind, column, of_kind in (
-            ("memory", _memory.c.memory_id, True),
+            ("memory", _memory.c.memory_id, true()),
             ("turn", _decision.c.turn_id, judged),
-            ("batch", _batch.c.batch_id, True),
+            ("batch", _batch.c.batch_id, true()),
         ):
             # "g" follows every hex digit.
-            query = select(column).distinct().where(
-                self._of(owner, column.table), of_kind, column >= prefix, column < prefix + "g"
+            query = (
+                select(column)
+                .distinct()
+                .where(self._of(owner, column.table), of_kind, column >= prefix, column < prefix + "g")
             )
             found += [Found(kind, found_id) for (found_id,) in self._rows(query.order_by(column))]  # type: ignore[arg-type]
         return found
@@ -271,7 +273,7 @@ class SqlViews:
     def _of(self, owner: Owner, table: Any) -> Any:
         return table.c.owner_ref == self._store.owner_ref(owner)
 
-    def _rows(self, query: Select[Any]) -> Sequence[Row[Any]]:
+    def _rows(self, query: Select[Any]) -> Sequence[Any]:
         with self._store.reading() as connection:
             return connection.execute(query).all()
 
@@ -288,7 +290,7 @@ class _StoredRow(MemoryRow):
     _statements: _Statements
 
     @property
-    def statement(self) -> Statement | None:  # type: ignore[override]
+    def statement(self) -> Statement | None:
         return None if self.said_pos is None else self._statements.at(self.said_pos)
 
 

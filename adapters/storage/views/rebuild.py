@@ -27,6 +27,7 @@ from .. import tables as log
 from ..codec import Codec
 from ..driver import driver_of
 from ..store import SqlEventStore
+from ..trusted import many_objects
 from .checkpoints import GENERATION, create_live, create_tables, generation_of, set_checkpoints
 from .projector import RowFolder
 from .streams import EventReader
@@ -235,12 +236,15 @@ class _Run:
 
     def _fold_whole(self, part: int, first: bytes, last: bytes) -> None:
         done = self._done[part]
-        with self._store.reading() as connection:
-            driver = driver_of(connection)
-            entries = self._reader.among(driver, part, first, last, done.until)
-            work = self._whole.fold(driver, _by_owner(entries))
-        self._write(part, work, replace(done, owner=last, within=0))
-        self._told(len(entries))
+        with many_objects():
+            with self._store.reading() as connection:
+                driver = driver_of(connection)
+                entries = self._reader.among(driver, part, first, last, done.until)
+                work = self._whole.fold(driver, _by_owner(entries))
+            self._write(part, work, replace(done, owner=last, within=0))
+            folded = len(entries)
+            del entries, work
+        self._told(folded)
 
     def _fold_in_pieces(self, part: int, owner_ref: bytes) -> None:
         done = self._done[part]

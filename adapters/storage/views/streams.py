@@ -11,12 +11,13 @@ from sqlalchemy import Dialect, Select, bindparam, func, select
 from ....domain.errors import VerificationFailedError
 from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
-from ....projections.fold import Past
+from ....projections.fold import UNREAD, Past, needs_whole
 from .. import tables
 from ..codec import Codec, Encoded
 from ..driver import Driver, Prepared
 from ..ids import id_to_bytes, id_to_text
 from ..keyed import from_microseconds
+from ..trusted import ExcerptDecoder
 
 _event = tables.event
 _READ: Select[Any] = select(
@@ -36,10 +37,10 @@ _CODED = 5
 
 
 class EventReader:
-    """Reads events of one store; every statement is rendered once."""
+    """Reads as much of events as the fold needs; every statement is rendered once."""
 
     def __init__(self, codec: Codec, dialect: Dialect) -> None:
-        self._codec = codec
+        self._codec = ExcerptDecoder(codec, UNREAD, needs_whole)
         kept = _event.c
         earlier = _READ.where(
             kept.stream_id == bindparam("stream"),
@@ -102,16 +103,12 @@ class EventReader:
         decode, make = self._codec.decode, Encoded._make
         found = []
         for row in rows:
-            position, owner_ref, stream_id, version, at, *_ = row
             try:
                 event = decode(make(row[_CODED:]))
             except VerificationFailedError as error:
-                raise VerificationFailedError(error.problem, position) from error
-            found.append(
-                RecordedEvent(
-                    position, id_to_text(stream_id), version, from_microseconds(at), event, owner_ref
-                )
-            )
+                raise VerificationFailedError(error.problem, row[0]) from error
+            at = from_microseconds(row[4])
+            found.append(RecordedEvent(row[0], id_to_text(row[2]), row[3], at, event, row[1]))
         return found
 
 

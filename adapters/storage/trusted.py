@@ -1,0 +1,135 @@
+"""Excerpts of events, for readers that need little of many: built from trusted bytes, not validated again.
+
+Building an event whole takes as long with pydantic's validation as without it (8.4 against 11.3 µs of an
+average event, measured 2026-12-01): what costs is the number of objects. So whoever folds a whole log says
+which fields it never reads, and they are not built. Reading one of them is an `AttributeError`.
+"""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
+from typing import Annotated, Any, Literal, get_args, get_origin
+
+from pydantic import AwareDatetime, BaseModel
+
+from ...domain.events import EVENT_TYPES, Event, Payload
+from .codec import Codec, Encoded
+
+Unread = Mapping[type[BaseModel], frozenset[str]]
+"""By class the names of the fields that are left out."""
+
+Build = Callable[[Payload], Any]
+
+# The time of a turn stands in its event, its context and its statement alike.
+_moment = lru_cache(maxsize=8_192)(datetime.fromisoformat)
+_NO_FIELDS: set[str] = set()
+_BROKEN = (TypeError, ValueError, KeyError, AttributeError)
+"""What a payload of another shape leads to while it is built."""
+
+
+class ExcerptDecoder:
+    """Decodes events without the fields that are never read.
+
+    Args:
+        codec: Reads payloads, and whole events where an excerpt will not do.
+        unread: What is left out.
+        whole: Whether an event of this payload is to be decoded whole.
+    """
+
+    def __init__(self, codec: Codec, unread: Unread, whole: Callable[[Payload], bool]) -> None:
+        self._codec, self._whole = codec, whole
+        makers: dict[type[BaseModel], Build] = {}
+        self._builders = {topic: _builder(cls, unread, makers) for topic, cls in EVENT_TYPES.items()}
+
+    def decode(self, stored: Encoded) -> Event:
+        """The event, lifted to today's shape.
+
+        Raises as `Codec.decode`.
+        """
+        payload, build = self._codec.decode_trusted(stored), self._builders.get(stored.topic)
+        if build is None or self._whole(payload):
+            return self._codec.decode(stored)
+        try:
+            event: Event = build(payload)
+        except _BROKEN:
+            return self._codec.decode(stored)  # which says what is wrong
+        return event
+
+
+@contextmanager
+def many_objects() -> Iterator[None]:
+    """While many objects are built that hold no cycles, looking for cycles again and again is in vain.
+
+    Measured 2026-12-01: 23 of 33 µs for an event that is kept.
+    """
+    collecting = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if collecting:
+            gc.enable()
+
+
+def _builder(cls: type[BaseModel], unread: Unread, made: dict[type[BaseModel], Build]) -> Build:
+    """What makes an object of the class from its payload, which it takes over."""
+    if cls in made:
+        return made[cls]
+    template: dict[str, Any] = {}
+    steps: list[tuple[str, Build]] = []
+    left_out = tuple(unread.get(cls, ()))
+    for name, field in cls.model_fields.items():
+        if not field.is_required():
+            template[name] = field.get_default(call_default_factory=True)
+        convert = None if name in left_out else _converter(field.annotation, unread, made)
+        if convert is not None:
+            steps.append((name, convert))
+    size, new, put = len(cls.model_fields), object.__new__, object.__setattr__
+
+    def build(payload: Payload) -> Any:
+        values = template | payload
+        if len(values) != size:
+            raise KeyError(cls.__name__)
+        for name, convert in steps:
+            if name in payload:
+                values[name] = convert(payload[name])
+        for name in left_out:
+            del values[name]
+        built = new(cls)
+        put(built, "__dict__", values)
+        put(built, "__pydantic_fields_set__", _NO_FIELDS)
+        put(built, "__pydantic_extra__", None)
+        put(built, "__pydantic_private__", None)
+        return built
+
+    made[cls] = build
+    return build
+
+
+def _converter(annotation: Any, unread: Unread, made: dict[type[BaseModel], Build]) -> Build | None:
+    """What makes a value from its JSON; None where that is the value."""
+    origin, arguments = get_origin(annotation), get_args(annotation)
+    if origin is Annotated:
+        return _converter(arguments[0], unread, made)
+    if annotation in (str, int, bool) or origin in (Literal, dict):
+        return None
+    if annotation is float:
+        return float
+    if annotation is AwareDatetime:
+        return _moment
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return _builder(annotation, unread, made)
+    if origin is tuple:
+        return _sequence(_converter(arguments[0], unread, made))
+    (kind,) = (kind for kind in arguments if kind is not type(None))  # an optional one
+    return _converter(kind, unread, made)
+
+
+def _sequence(convert: Build | None) -> Build:
+    if convert is None:
+        return tuple
+    return lambda items: tuple([convert(item) for item in items])
