@@ -15,7 +15,7 @@ from ..domain.history import struck_versions
 from ..domain.owner import Owner
 from ..domain.owner_state import OwnerState
 from ..domain.plan import Plan
-from ..domain.ports import RECENT_TURNS, Clock, EventStore
+from ..domain.ports import RECENT_LENGTH, RECENT_TURNS, Clock, EventStore
 from ..domain.stream import RecordedEvent
 from ..domain.turn import Turn
 from ..pipeline.controller import Analysis, Decided, Judging
@@ -103,7 +103,7 @@ class RecentTurns:
         """Let a turn be the session's last."""
         kept = self._sessions[session]
         if turn_id not in [known for known, _ in kept]:
-            kept.append((turn_id, text))
+            kept.append((turn_id, text[:RECENT_LENGTH]))
 
 
 class Ingest:

@@ -31,6 +31,9 @@ class IdSource(Protocol):
 RECENT_TURNS = 6
 """Turns of a session that later turns may refer to."""
 
+RECENT_LENGTH = 4_000
+"""Code points of each of them: enough for what a later turn refers to."""
+
 
 @dataclass(frozen=True, slots=True)
 class Append:

@@ -7,14 +7,11 @@ from collections.abc import Mapping, Sequence
 from sqlalchemy import Connection, Dialect, bindparam, delete, select
 
 from ...domain.events import Judged
-from ...domain.ports import RECENT_TURNS
+from ...domain.ports import RECENT_LENGTH, RECENT_TURNS
 from ...domain.stream import RecordedEvent
 from . import tables
 from .driver import Prepared, driver_of, insert_into
 from .ids import id_to_bytes, id_to_text
-
-_LONGEST = 4_000
-"""Code points that are kept of a turn: enough for what a later turn refers to."""
 
 _CHUNK = 500
 """Values in one IN: every database takes as many."""
@@ -53,7 +50,7 @@ class RecentTurnBuffer:
                 session,
                 entry.position,
                 id_to_bytes(entry.stream_id),
-                texts[entry.stream_id][:_LONGEST],
+                texts[entry.stream_id][:RECENT_LENGTH],
             )
             for session, entries in sessions.items()
             for entry in entries[-RECENT_TURNS:]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from memstrata import Memstrata, Turn
-from memstrata.domain.ports import RECENT_TURNS
+from memstrata.domain.ports import RECENT_LENGTH, RECENT_TURNS
 
 OWNER = "acme/lin"
 START = datetime(2026, 10, 8, 9, tzinfo=UTC)
@@ -90,3 +90,19 @@ def test_another_owner_has_a_buffer_of_their_own(store: Path) -> None:
     say(store, "我有3年测试经验", 0)
     with Memstrata.open(str(store)) as memory:
         assert memory.store.recent_turns(memory._owner("acme/mo"), ["s1"]) == {}
+
+
+@pytest.mark.parametrize("at_once", [True, False])
+def test_a_history_means_the_same_in_one_call_and_in_several(store: Path, at_once: bool) -> None:
+    """What stands too far back in a long message to be kept is no context within the call either."""
+    filler = "今天的云很好看。" * (RECENT_LENGTH // 8)
+    turns = [
+        Turn(user=f"{filler}来玩角色扮演，我演皇帝", session="s1", at=START),
+        Turn(user="我最讨厌吃鱼", session="s1", at=START + timedelta(minutes=1)),
+    ]
+
+    with Memstrata.open(str(store)) as memory:
+        for group in [turns] if at_once else [[turn] for turn in turns]:
+            memory.ingest(OWNER, group)
+
+    assert contents(store) == ["用户讨厌吃鱼"]
