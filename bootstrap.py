@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from functools import lru_cache
+from functools import lru_cache, partial
 from pathlib import Path
 from types import TracebackType
 from typing import TYPE_CHECKING, Literal, Self
@@ -139,10 +139,27 @@ class Memstrata(MemoryService):
         return [self._sql.verify(part, progress=progress) for part in self._sql.partitions]
 
     def rebuild(
-        self, *, check: bool = False, progress: Callable[[int, int], None] | None = None
+        self,
+        *,
+        check: bool = False,
+        fresh: bool = False,
+        progress: Callable[[int, int], None] | None = None,
     ) -> RebuildReport:
-        """Recompute every projection from the first event; with `check`, compare only."""
-        return rebuild(self._sql, self._shaping, check=check, progress=progress)
+        """Recompute every projection from the first event.
+
+        Args:
+            check: Compare only, and leave the tables as they are.
+            fresh: Begin anew even where an interrupted rebuild could go on.
+            progress: Called now and then with the events folded and the events there are.
+        """
+        return rebuild(
+            self._sql,
+            self._shaping,
+            check=check,
+            fresh=fresh,
+            helped_by=partial(_shaping, self.policy),
+            progress=progress,
+        )
 
     def close(self) -> None:
         """Write what waits and close the store. Closing twice is no error."""

@@ -11,35 +11,21 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from itertools import groupby
-from operator import attrgetter
+from collections.abc import Callable
+from dataclasses import dataclass
 
-from sqlalchemy import Connection, Table, and_, delete, func, insert, inspect, select, text, update
-from sqlalchemy.schema import DropTable
+from sqlalchemy import Connection, Table, and_, func, inspect, select, update
 
-from ....domain.errors import StoreUnavailableError
-from ....domain.stream import RecordedEvent
 from ....projections.memories import Shaping
 from ....projections.rows import PROJECTIONS
 from .. import tables as log
 from ..codec import Codec
-from ..driver import driver_of
 from ..store import SqlEventStore
-from ..trusted import many_objects
-from .checkpoints import GENERATION, create_live, create_tables, generation_of, set_checkpoints
-from .projector import RowFolder
-from .streams import EventReader
+from .checkpoints import GENERATION, create_live, generation_of, set_checkpoints
+from .helping import Helper, MakeShaping
+from .shadow import HALVES, SLICE, Shadow
 from .tables import RETIRED, view_tables
-from .writer import Work, execute
 
-_SHADOW = "_rebuilt"
-_REBUILD = "rebuild"
-_SLICE = 2_500
-"""Events that are in memory at a time, and written in one transaction. An owner who has more of them is
-folded in pieces of the log."""
-_OWNERS = 2_000
 _TRIES = 3
 """How often a moment without appends is looked for to compare at, before appends are made to wait."""
 
@@ -81,6 +67,7 @@ def rebuild(
     *,
     check: bool = False,
     fresh: bool = False,
+    helped_by: MakeShaping | None = None,
     codec: Codec | None = None,
     progress: Progress | None = None,
 ) -> RebuildReport:
@@ -91,6 +78,8 @@ def rebuild(
         shaping: What rows depend on besides the events; the same as the live projector's.
         check: Compare only, and leave the live tables as they are.
         fresh: Begin anew, even where an interrupted rebuild could go on.
+        helped_by: Makes the shaping anew in another process, which then folds a half of the owners; None
+            to do without. It is pickled.
         codec: Reads payloads; None for the product's events.
         progress: Called after each transaction with the events folded and the events known to be there.
 
@@ -101,249 +90,90 @@ def rebuild(
     run = _Run(store, shaping, codec or Codec(), progress)
     run.begin(fresh=fresh)
     try:
-        run.fold_owners()
-        run.catch_up(until_behind_by=_SLICE)
+        run.fold_owners(helped_by)
         tables = run.compare()
-        if check:
-            run.end()
-        else:
+        if not check:
             run.swap()
     except Exception:
-        run.end()
+        run.shadow.drop()
         raise
+    if check:
+        run.shadow.drop()
     return RebuildReport(run.events, tables, swapped=not check)
 
 
-@dataclass(frozen=True, slots=True)
-class _Done:
-    """How far one partition is: the owners up to `owner` have their events up to position `until`.
-
-    The next owner has those up to `within`. Once all owners are through, `until` moves on with the log.
-    """
-
-    until: int
-    owner: bytes = b""
-    within: int = 0
-    all_owners: bool = False
-
-    def __str__(self) -> str:
-        return json.dumps([self.until, self.owner.hex(), self.within, self.all_owners])
-
-    @classmethod
-    def parse(cls, kept: str) -> _Done:
-        until, owner, within, all_owners = json.loads(kept)
-        return cls(until, bytes.fromhex(owner), within, all_owners)
-
-
 class _Run:
-    """One rebuild; it owns the shadow tables as long as its token stands beside them."""
+    """One rebuild."""
 
     def __init__(
         self, store: SqlEventStore, shaping: Shaping, codec: Codec, progress: Progress | None
     ) -> None:
         self._store, self._shaping, self._codec, self._progress = store, shaping, codec, progress
-        self._token = secrets.token_hex(8)
-        self._done: dict[int, _Done] = {}
+        self._live = view_tables(1)
         self.events = 0
 
-    # --- the shadow tables -----------------------------------------------------------------------
-
     def begin(self, *, fresh: bool) -> None:
-        """Create the shadow tables, or take over those of an interrupted rebuild of the same kind."""
-        shape = json.dumps([sorted(PROJECTIONS.items()), self._shaping.fingerprint])
-        kind = hashlib.sha256(shape.encode()).hexdigest()[:32]
+        """Create the tables in the making, or go on with those of an interrupted rebuild."""
         with self._store.writing() as connection:
             create_live(connection)
-            self._generation = (generation_of(connection) or 1) + 1
-            self._live, self._shadow = view_tables(1), view_tables(self._generation, _SHADOW)
-            kept = _kept(connection)
-            parts = [f"{_REBUILD}_{part}" for part in self._store.partitions]
-            former = kept.get(_REBUILD, "").split()[:2] == [str(self._generation), kind]
-            if former and not fresh and all(name in kept for name in parts):
-                self._done = {part: _Done.parse(kept[parts[part]]) for part in self._store.partitions}
-            else:
-                _drop(connection, self._shadow.all)
-                create_tables(connection, self._shadow)
-                self._done = {part: _Done(self._store.head_position(part)) for part in self._store.partitions}
-            connection.execute(delete(log.meta).where(log.meta.c.name.in_(list(kept))))
-            rows = [{"name": _REBUILD, "value": f"{self._generation} {kind} {self._token}"}]
-            rows += [{"name": parts[part], "value": str(done)} for part, done in self._done.items()]
-            connection.execute(insert(log.meta), rows)
-            dialect = connection.dialect
-        self._reader = EventReader(self._codec, dialect)
-        self._whole = RowFolder(self._shadow, self._shaping, self._codec, dialect, kept_events=0)
-        self._pieces = RowFolder(self._shadow, self._shaping, self._codec, dialect, kept_events=_SLICE)
+            generation = (generation_of(connection) or 1) + 1
+        shape = json.dumps([sorted(PROJECTIONS.items()), self._shaping.fingerprint])
+        kind = hashlib.sha256(shape.encode()).hexdigest()[:32]
+        self.shadow = Shadow(self._store, self._shaping, self._codec, generation, secrets.token_hex(8))
+        self.shadow.take(kind, fresh=fresh)
+        self._told(self.shadow.folded())
 
-    def _own(self, connection: Connection) -> None:
-        if not _kept(connection).get(_REBUILD, "").endswith(self._token):
-            raise StoreUnavailableError(
-                self._store.where, "another rebuild took over", "wait for it; it goes on where this one was"
-            )
-
-    def _write(self, part: int, work: Work, done: _Done) -> None:
-        with self._store.writing() as connection:
-            self._own(connection)
-            execute(driver_of(connection), work)
-            self._keep(connection, part, done)
-        self._done[part] = done
-
-    @staticmethod
-    def _keep(connection: Connection, part: int, done: _Done) -> None:
-        mine = log.meta.c.name == f"{_REBUILD}_{part}"
-        connection.execute(update(log.meta).where(mine).values(value=str(done)))
-
-    def end(self) -> None:
-        """Drop the shadow tables, unless another rebuild goes on with them."""
-        with self._store.writing() as connection:
-            kept = _kept(connection)
-            if kept.get(_REBUILD, "").endswith(self._token):
-                _drop(connection, self._shadow.all)
-                connection.execute(delete(log.meta).where(log.meta.c.name.in_(list(kept))))
-
-    # --- folding ---------------------------------------------------------------------------------
-
-    def fold_owners(self) -> None:
-        """Fold all events that were there at the beginning, owner by owner."""
-        for part, done in self._done.items():
-            if done.all_owners:
-                self._told(done.until)
-                continue
-            self._told(self._folded_before(part, done))
-            while owners := self._owners(part):
-                for chosen in _slices(owners):
-                    if len(chosen) == 1 and chosen[0][1] > _SLICE:
-                        self._fold_in_pieces(part, chosen[0][0])
-                    else:
-                        self._fold_whole(part, chosen[0][0], chosen[-1][0])
-            done = replace(self._done[part], all_owners=True)
-            self._write(part, [], done)
-
-    def _owners(self, part: int) -> list[tuple[bytes, int]]:
-        done = self._done[part]
-        with self._store.reading() as connection:
-            return self._reader.owners(
-                driver_of(connection), part, after=done.owner, until=done.until, limit=_OWNERS
-            )
-
-    def _folded_before(self, part: int, done: _Done) -> int:
-        """How many events an interrupted rebuild folded."""
-        if not done.owner:
-            return 0
-        event = log.event.c
-        through = and_(event.part == part, event.owner_ref <= done.owner, event.pos <= done.until)
-        with self._store.reading() as connection:
-            return connection.execute(select(func.count()).where(through)).scalar_one()
-
-    def _fold_whole(self, part: int, first: bytes, last: bytes) -> None:
-        done = self._done[part]
-        with many_objects():
-            with self._store.reading() as connection:
-                driver = driver_of(connection)
-                entries = self._reader.among(driver, part, first, last, done.until)
-                work = self._whole.fold(driver, _by_owner(entries))
-            self._write(part, work, replace(done, owner=last, within=0))
-            folded = len(entries)
-            del entries, work
-        self._told(folded)
-
-    def _fold_in_pieces(self, part: int, owner_ref: bytes) -> None:
-        done = self._done[part]
-        while True:
-            with self._store.reading() as connection:
-                driver = driver_of(connection)
-                entries = self._reader.page(
-                    driver, part, owner_ref, after=done.within, until=done.until, limit=_SLICE
-                )
-                work = self._pieces.fold(driver, [(owner_ref, entries)] if entries else [])
-            if not entries:
-                break
-            done = replace(done, within=entries[-1].position)
-            self._write(part, work, done)
-            self._told(len(entries))
-        self._write(part, [], replace(done, owner=owner_ref, within=0))
-
-    def catch_up(self, *, until_behind_by: int, locked: bool = False) -> None:
-        """Fold what was appended meanwhile, until each partition has at most so many events left.
-
-        `locked`: this thread's write transaction is open, and sees what was not committed yet.
-        """
-        reading = self._store.writing if locked else self._store.reading
-        for part in self._done:
-            while self._store.head_position(part) - self._done[part].until > until_behind_by:
-                done = self._done[part]
-                with reading() as connection:
-                    driver = driver_of(connection)
-                    entries = self._reader.log(driver, part, after=done.until, limit=_SLICE)
-                    entries.sort(key=attrgetter("owner_ref", "position"))
-                    work = self._pieces.fold(driver, _by_owner(entries))
-                self._write(part, work, replace(done, until=max(entry.position for entry in entries)))
-                self._told(len(entries))
+    def fold_owners(self, make_shaping: MakeShaping | None) -> None:
+        """Fold all events that were there at the beginning; where it pays, with the help of a process."""
+        helper = Helper.start(self._store, make_shaping, self.shadow)
+        for part in self._store.partitions:
+            self.shadow.fold_half(part, 0, self._told)
+        if helper is not None:
+            helper.wait(self._told)
+        # What a helper has done is done; all of it, where there was none.
+        for part in self._store.partitions:
+            for half in range(1, len(HALVES)):
+                self.shadow.fold_half(part, half, self._told)
 
     def _told(self, folded: int) -> None:
         self.events += folded
         if self._progress is not None and folded:
-            self._progress(self.events, sum(map(self._store.head_position, self._done)))
+            self._progress(self.events, sum(map(self._store.head_position, self._store.partitions)))
 
-    # --- the end ---------------------------------------------------------------------------------
+    def _catch_up(self, *, until_behind_by: int = 0, locked: bool = False) -> None:
+        for part in self._store.partitions:
+            self.shadow.catch_up(part, self._told, until_behind_by=until_behind_by, locked=locked)
 
     def compare(self) -> tuple[TableReport, ...]:
         """Compare all rows as of one position."""
+        self._catch_up(until_behind_by=SLICE)
         for _ in range(_TRIES):
-            self.catch_up(until_behind_by=0)
+            self._catch_up()
             with self._store.reading() as connection:
                 if self._is_level(connection):
                     return self._compared(connection)
         with self._store.writing() as connection:
-            self.catch_up(until_behind_by=0, locked=True)
+            self._catch_up(locked=True)
             return self._compared(connection)
 
     def _is_level(self, connection: Connection) -> bool:
-        heads = {row.part: row.pos for row in connection.execute(select(log.head.c.part, log.head.c.pos))}
-        return heads == {part: done.until for part, done in self._done.items()}
+        heads = connection.execute(select(log.head.c.part, log.head.c.pos))
+        return all(row.pos == self.shadow.reached(row.part) for row in heads)
 
     def _compared(self, connection: Connection) -> tuple[TableReport, ...]:
-        pairs = zip(self._live.all, self._shadow.all, strict=True)
+        pairs = zip(self._live.all, self.shadow.tables.all, strict=True)
         return tuple(_compared(connection, live, rebuilt) for live, rebuilt in pairs)
 
     def swap(self) -> None:
-        """Fold the last events and let the new tables take the live ones' names."""
+        """Fold the last events and let the new tables take the live ones' place."""
         with self._store.writing() as connection:
-            self._own(connection)
-            self.catch_up(until_behind_by=0, locked=True)
-            quote = connection.dialect.identifier_preparer.quote
-            for name in (*(table.name for table in self._live.all), *RETIRED):
-                connection.execute(text(f"DROP TABLE IF EXISTS {quote(name)}"))
-            for old, new in zip(self._live.all, self._shadow.all, strict=True):
-                connection.execute(text(f"ALTER TABLE {quote(new.name)} RENAME TO {quote(old.name)}"))
-            meta = log.meta.c
-            generation = update(log.meta).where(meta.name == GENERATION)
-            connection.execute(generation.values(value=str(self._generation)))
-            set_checkpoints(connection, {part: done.until for part, done in self._done.items()})
-            connection.execute(delete(log.meta).where(meta.name.in_(list(_kept(connection)))))
-
-
-def _kept(connection: Connection) -> dict[str, str]:
-    """What is written down about a rebuild that is not complete; usually nothing."""
-    rows = connection.execute(select(log.meta.c.name, log.meta.c.value))
-    return {name: value for name, value in rows if name.split("_")[0] == _REBUILD}
-
-
-def _slices(owners: Sequence[tuple[bytes, int]]) -> Iterator[list[tuple[bytes, int]]]:
-    """Neighbours that have at most `_SLICE` events together, or a single owner who has more."""
-    chosen: list[tuple[bytes, int]] = []
-    size = 0
-    for owner_ref, events in owners:
-        if chosen and size + events > _SLICE:
-            yield chosen
-            chosen, size = [], 0
-        chosen.append((owner_ref, events))
-        size += events
-    yield chosen
-
-
-def _by_owner(entries: Sequence[RecordedEvent]) -> list[tuple[bytes, list[RecordedEvent]]]:
-    """Events that are given owner by owner."""
-    return [(owner_ref, list(group)) for owner_ref, group in groupby(entries, attrgetter("owner_ref"))]
+            self.shadow.check_owned(connection)
+            self._catch_up(locked=True)
+            reached = {part: self._store.head_position(part) for part in self._store.partitions}
+            self.shadow.take_place(connection, [*(table.name for table in self._live.all), *RETIRED])
+            generation = update(log.meta).where(log.meta.c.name == GENERATION)
+            connection.execute(generation.values(value=str(self.shadow.generation)))
+            set_checkpoints(connection, reached)
 
 
 def _compared(connection: Connection, live: Table, rebuilt: Table) -> TableReport:
@@ -357,8 +187,3 @@ def _compared(connection: Connection, live: Table, rebuilt: Table) -> TableRepor
     key = and_(*(column == rebuilt.c[column.name] for column in live.primary_key.columns))
     equal = connection.execute(select(func.count()).select_from(live.join(rebuilt, key)).where(same))
     return TableReport(live.name, live_rows, rebuilt_rows, equal.scalar_one())
-
-
-def _drop(connection: Connection, tables: Sequence[Table]) -> None:
-    for table in tables:
-        connection.execute(DropTable(table, if_exists=True))

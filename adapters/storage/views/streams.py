@@ -51,12 +51,12 @@ class EventReader:
         part, known = kept.part == bindparam("part"), kept.pos <= bindparam("until")
         owners = (
             select(kept.owner_ref, func.count())
-            .where(part, kept.owner_ref > bindparam("after"), known)
+            .where(part, kept.owner_ref > bindparam("after"), kept.owner_ref <= bindparam("last"), known)
             .group_by(kept.owner_ref)
             .order_by(kept.owner_ref)
             .limit(bindparam("size"))
         )
-        self._owners = Prepared(owners, dialect, ["part", "after", "until", "size"])
+        self._owners = Prepared(owners, dialect, ["part", "after", "last", "until", "size"])
         among = _READ.where(
             part, kept.owner_ref >= bindparam("first"), kept.owner_ref <= bindparam("last"), known
         ).order_by(kept.owner_ref, kept.pos)
@@ -81,9 +81,11 @@ class EventReader:
             raise VerificationFailedError(f"stream {stream_id} has no {stream_version - 1} earlier events")
         return Past(Memory(stream_id, tuple(self._recorded(found))))
 
-    def owners(self, driver: Driver, part: int, *, after: bytes, until: int, limit: int) -> list[Any]:
+    def owners(
+        self, driver: Driver, part: int, *, after: bytes, last: bytes, until: int, limit: int
+    ) -> list[Any]:
         """Owners in the order of their references, each with the number of events up to a position."""
-        return driver.all(self._owners, part, after, until, limit)
+        return driver.all(self._owners, part, after, last, until, limit)
 
     def among(self, driver: Driver, part: int, first: bytes, last: bytes, until: int) -> list[RecordedEvent]:
         """The events of all owners from the first to the last one, owner by owner, ascending."""
