@@ -36,7 +36,7 @@ def memory_row(memory: Memory, shaping: Shaping) -> MemoryRow | None:
         content = _stated(memory, *said, shaping)
     else:
         content = _NOTHING if status == "erased" else _proposed(memory, shaping)
-    return MemoryRow(**_standing(memory, status), **content)
+    return MemoryRow.of({**_standing(memory, status), **content})
 
 
 def _standing(memory: Memory, status: Status) -> dict[str, Any]:

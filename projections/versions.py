@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from ..domain.events import Created, RolledBack, Updated
+from ..domain.events import Created, Expired, RolledBack, Superseded, Updated
 from ..domain.history import ChainFold, Period, struck_versions
 from ..domain.memory import Memory
 from ..domain.stream import RecordedEvent
@@ -17,6 +17,9 @@ from .rows import PeriodRow, VersionRow
 
 Known = Sequence[PeriodRow]
 """The rows of one memory that are known at a position, one for each period, ascending by `valid_from`."""
+
+
+_CHANGES_WHAT_HOLDS = frozenset({Created, Updated, Superseded, Expired, RolledBack})
 
 
 class PeriodFold:
@@ -53,7 +56,10 @@ class PeriodFold:
     def add(self, entry: RecordedEvent) -> None:
         """Take the next event in."""
         self._entries.append(entry)
-        if isinstance(entry.event, RolledBack):
+        kind = type(entry.event)
+        if kind not in _CHANGES_WHAT_HOLDS:
+            return
+        if kind is RolledBack:
             self._chain = _folded(self._entries, struck_versions(self._entries))
             kept = 0
         else:

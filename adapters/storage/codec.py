@@ -47,6 +47,11 @@ class Codec:
         self._types, self._upcasters = event_types, upcasters
         self._writers: dict[type[Event], tuple[str, int, Callable[..., bytes]]] = {}
 
+    @property
+    def types(self) -> Mapping[str, type[Event]]:
+        """The event types by topic."""
+        return self._types
+
     def encode(self, event: Event) -> Encoded:
         """The event's bytes in today's shape.
 

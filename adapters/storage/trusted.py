@@ -14,10 +14,11 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Annotated, Any, Literal, get_args, get_origin
 
+import orjson
 from pydantic import AwareDatetime, BaseModel
 
-from ...domain.events import EVENT_TYPES, Event, Payload
-from .codec import Codec, Encoded
+from ...domain.events import Event, Payload
+from .codec import PLAIN_JSON, Codec, Encoded
 
 Unread = Mapping[type[BaseModel], frozenset[str]]
 """By class the names of the fields that are left out."""
@@ -35,29 +36,33 @@ class ExcerptDecoder:
     """Decodes events without the fields that are never read.
 
     Args:
-        codec: Reads payloads, and whole events where an excerpt will not do.
+        codec: Decodes whole events where an excerpt will not do: of earlier shapes, too.
         unread: What is left out.
         whole: Whether an event of this payload is to be decoded whole.
     """
 
     def __init__(self, codec: Codec, unread: Unread, whole: Callable[[Payload], bool]) -> None:
         self._codec, self._whole = codec, whole
-        makers: dict[type[BaseModel], Build] = {}
-        self._builders = {topic: _builder(cls, unread, makers) for topic, cls in EVENT_TYPES.items()}
+        made: dict[type[BaseModel], Build] = {}
+        self._builders = {
+            (topic, cls.SCHEMA_VERSION): _builder(cls, unread, made) for topic, cls in codec.types.items()
+        }
 
-    def decode(self, stored: Encoded) -> Event:
-        """The event, lifted to today's shape.
+    def decode(self, topic: str, schema_version: int, codec: int, key_id: bytes, state: bytes) -> Event:
+        """The event that is stored so, in today's shape.
 
         Raises as `Codec.decode`.
         """
-        payload, build = self._codec.decode_trusted(stored), self._builders.get(stored.topic)
-        if build is None or self._whole(payload):
-            return self._codec.decode(stored)
-        try:
-            event: Event = build(payload)
-        except _BROKEN:
-            return self._codec.decode(stored)  # which says what is wrong
-        return event
+        build = self._builders.get((topic, schema_version))
+        if build is not None and codec == PLAIN_JSON:
+            try:
+                payload = orjson.loads(state)
+                if not self._whole(payload):
+                    event: Event = build(payload)
+                    return event
+            except _BROKEN:
+                pass  # decoding it whole says what is wrong
+        return self._codec.decode(Encoded(topic, schema_version, codec, key_id, state))
 
 
 @contextmanager

@@ -310,9 +310,8 @@ class _Statements:
 
     def row(self, *values: Any) -> MemoryRow:
         """A row of the values of its fields but the last."""
-        row = object.__new__(_StoredRow)
-        row.__dict__.update(zip(_FIELDS, values, strict=True))
-        row.__dict__["_statements"] = self
+        row = _StoredRow.of(dict(zip(_FIELDS, values, strict=True)))
+        vars(row)["_statements"] = self
         return row
 
     def at(self, position: int) -> Statement:

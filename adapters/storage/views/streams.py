@@ -13,7 +13,7 @@ from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
 from ....projections.fold import UNREAD, Past, needs_whole
 from .. import tables
-from ..codec import Codec, Encoded
+from ..codec import Codec
 from ..driver import Driver, Prepared
 from ..ids import id_to_bytes, id_to_text
 from ..keyed import from_microseconds
@@ -32,8 +32,7 @@ _READ: Select[Any] = select(
     _event.c.key_id,
     _event.c.state,
 )
-"""What a `RecordedEvent` is made of, then, from `_CODED` on, the columns of `Encoded` in their order."""
-_CODED = 5
+"""What a `RecordedEvent` is made of, then the columns of `Encoded` in their order."""
 
 
 class EventReader:
@@ -102,15 +101,14 @@ class EventReader:
         return self._recorded(driver.all(self._log, part, after, limit))
 
     def _recorded(self, rows: Sequence[tuple[Any, ...]]) -> list[RecordedEvent]:
-        decode, make = self._codec.decode, Encoded._make
-        found = []
-        for row in rows:
+        decode, found = self._codec.decode, []
+        for position, owner_ref, stream_id, version, at, topic, schema_version, *coded in rows:
             try:
-                event = decode(make(row[_CODED:]))
+                event = decode(topic, schema_version, *coded)
             except VerificationFailedError as error:
-                raise VerificationFailedError(error.problem, row[0]) from error
-            at = from_microseconds(row[4])
-            found.append(RecordedEvent(row[0], id_to_text(row[2]), row[3], at, event, row[1]))
+                raise VerificationFailedError(error.problem, position) from error
+            stream, moment = id_to_text(stream_id), from_microseconds(at)
+            found.append(RecordedEvent(position, stream, version, moment, event, owner_ref))
         return found
 
 
