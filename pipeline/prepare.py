@@ -120,8 +120,8 @@ def masked(turn: Turn) -> Masked:
     """Mask the secrets of a turn. One that stands in several of its texts is masked in all of them."""
     texts = (turn.user, turn.task or "", turn.project or "")
     found = [find_secrets(text) if text else () for text in texts]
-    told = {v: kind for text, spans in zip(texts, found, strict=True) for v, kind in values_told(text, spans)}
-    if told:
+    if any(found) and any(texts[1:]):  # within one text nothing is left to be found
+        told = {v: kind for text, has in zip(texts, found, strict=True) for v, kind in values_told(text, has)}
         found = [find_secrets(text, told) if text else () for text in texts]
     user, task, project = (mask(text, spans) for text, spans in zip(texts, found, strict=True))
     kinds = tuple(secret.kind for secret in found[0])
