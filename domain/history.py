@@ -20,6 +20,9 @@ from .values import UpdateKind
 KEEPS_PLACE: frozenset[UpdateKind] = frozenset({"correct", "refine", "merge", "extend", "reweigh"})
 """Kinds that take the place of the version they are about, instead of following it in time."""
 
+CHAIN_EVENTS = Created | Updated | Superseded | Expired
+"""What a version chain is made of. Of other events only a `RolledBack` changes it."""
+
 
 @dataclass(frozen=True, slots=True)
 class Version:
@@ -100,14 +103,6 @@ class _Cut:
     at: datetime
 
 
-def chain_of(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> Chain:
-    """Fold the events of one memory into its version chain."""
-    fold = ChainFold()
-    for entry in entries:
-        fold.add(entry, in_force=entry.stream_version not in struck)
-    return fold.chain()
-
-
 class ChainFold:
     """The version chain of a stream, event by event: the cost of one more does not grow with the chain.
 
@@ -160,6 +155,13 @@ class ChainFold:
             return self._paint.lay(at, _Cut(event.at))
         return len(self.periods)
 
+    def branch(self) -> ChainFold:
+        """A fold that goes on from here, and leaves this one as it is."""
+        branch = ChainFold()
+        branch.versions, branch.current, branch.closing = self.versions.copy(), self.current, self.closing
+        branch._paint = self._paint.branch()
+        return branch
+
     def chain(self) -> Chain:
         """What the events so far come to."""
         return Chain(tuple(self.versions), self.current, self.closing, tuple(self.periods))
@@ -190,6 +192,13 @@ class _Painting:
         self._layers: list[Version | _Cut] = []
         self._covered: tuple[int, list[Period]] = (0, [])
         """From which period on the last layer changed them, and what stood there before it."""
+
+    def branch(self) -> _Painting:
+        """A painting that goes on from here."""
+        branch = _Painting()
+        branch.periods, branch._covered = self.periods.copy(), self._covered
+        branch._places, branch._layers = self._places.copy(), self._layers.copy()
+        return branch
 
     def lay(self, place: int, layer: Version | _Cut) -> int:
         """Put a layer in its place, instead of one that is there.

@@ -10,9 +10,9 @@ from functools import cached_property
 from typing import Literal
 
 from .errors import RefusedError
-from .events import Created, Endorsed, Erased, Proposed, Updated
+from .events import Created, Endorsed, Erased, Proposed, RolledBack, Updated
 from .evidence import Evidence
-from .history import Chain, Closing, Period, Version, chain_of, standing, struck_versions
+from .history import CHAIN_EVENTS, Chain, ChainFold, Closing, Period, Version, standing, struck_versions
 from .slot import fold_value
 from .statement import Statement
 from .stream import RecordedEvent
@@ -54,7 +54,25 @@ class Memory:
 
     def evolve(self, entries: Iterable[RecordedEvent]) -> Memory:
         """The memory after further events. It never refuses: they already happened."""
-        return Memory(self.memory_id, (*self.entries, *entries))
+        further = tuple(entries)
+        after = Memory(self.memory_id, (*self.entries, *further))
+        if not any(isinstance(entry.event, RolledBack | Erased) for entry in further):
+            after._go_on_from(self, further)
+        return after
+
+    def _go_on_from(self, before: Memory, further: Sequence[RecordedEvent]) -> None:
+        """Take over what is known of the memory before: none of the further events changes what it was."""
+        known, mine = vars(before), vars(self)
+        mine.update((name, known[name]) for name in ("struck", "erased") if name in known)
+        if "_fold" not in known:
+            return
+        news = [entry for entry in further if isinstance(entry.event, CHAIN_EVENTS)]
+        if news:
+            mine["_fold"] = before._fold.branch()
+            for entry in news:
+                self._fold.add(entry, in_force=entry.stream_version not in self.struck)
+        else:
+            mine.update((name, known[name]) for name in ("_fold", "_chain") if name in known)
 
     def as_of(self, position: int) -> Memory:
         """The memory as it was known once the position was recorded."""
@@ -80,8 +98,15 @@ class Memory:
         return any(isinstance(entry.event, Erased) for entry in self.entries)
 
     @cached_property
+    def _fold(self) -> ChainFold:
+        fold = ChainFold()
+        for entry in self.entries:
+            fold.add(entry, in_force=entry.stream_version not in self.struck)
+        return fold
+
+    @cached_property
     def _chain(self) -> Chain:
-        chain = chain_of(self.entries, self.struck)
+        chain = self._fold.chain()
         return replace(chain, current=None, closing=None, periods=()) if self.erased else chain
 
     @property
