@@ -263,18 +263,17 @@ class _OpenFiles:
 
     def __init__(self, path: str | None, where: str) -> None:
         self._path, self._where = path, where
-        self._held: dict[str, _Identity] = {}
+        # Replaced, never changed: while one thread notes the log, others compare.
+        self._held: tuple[tuple[str, _Identity], ...] = ()
 
     def hold(self) -> None:
         """Note the file, which was just opened."""
-        if self._path is not None:
-            self._note(self._path)
+        self._note("")
 
     def hold_journal(self) -> None:
         """Note the write-ahead log. A transaction holds it, so that no other process tidies it away."""
-        if self._path is not None and len(self._held) == 1:
-            for ending in ("-wal", "-shm"):
-                self._note(self._path + ending)
+        if len(self._held) == 1:
+            self._note("-wal", "-shm")
 
     def check_first(self) -> None:
         """Compare the file alone: beside another one, our write-ahead log would be taken for its own.
@@ -282,8 +281,7 @@ class _OpenFiles:
         Raises:
             StoreUnavailableError: it was removed or replaced.
         """
-        if self._path is not None and _identity(self._path) != self._held.get(self._path):
-            raise moved_error(self._where)
+        self._compare(self._held[:1])
 
     def check(self) -> None:
         """Compare all.
@@ -291,14 +289,19 @@ class _OpenFiles:
         Raises:
             StoreUnavailableError: a file was removed or replaced.
         """
-        for name, identity in self._held.items():
+        self._compare(self._held)
+
+    def _compare(self, held: tuple[tuple[str, _Identity], ...]) -> None:
+        for name, identity in held:
             if _identity(name) != identity:
                 raise moved_error(self._where)
 
-    def _note(self, name: str) -> None:
-        identity = _identity(name)
-        if identity is not None:  # the database may do without a write-ahead log
-            self._held[name] = identity
+    def _note(self, *endings: str) -> None:
+        if self._path is None:
+            return
+        found = [(name, _identity(name)) for name in (self._path + ending for ending in endings)]
+        # The database may do without a write-ahead log.
+        self._held += tuple((name, identity) for name, identity in found if identity is not None)
 
 
 _Identity = tuple[int, ...]
