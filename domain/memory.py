@@ -154,7 +154,12 @@ class Memory:
 
     def in_force(self) -> Iterable[RecordedEvent]:
         """The events that are not undone, in order."""
-        return (entry for entry in self.entries if entry.stream_version not in self.struck)
+        struck = self.struck
+        return (
+            [entry for entry in self.entries if entry.stream_version not in struck]
+            if struck
+            else self.entries
+        )
 
     def holding(self, moment: datetime) -> Version | None:
         """The version that holds in the world at the moment; None when none does."""
@@ -166,12 +171,12 @@ class Memory:
     @cached_property
     def proposals(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
         """The proposals in force, in order."""
-        return tuple((e, e.event) for e in self.in_force() if isinstance(e.event, Proposed))
+        return tuple([(e, e.event) for e in self.in_force() if isinstance(e.event, Proposed)])
 
     @cached_property
     def hints(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
         """Held proposals in force since the memory last was without any version."""
-        return tuple((e, p) for e, p in self.proposals if p.outcome == "held")
+        return tuple([(e, p) for e, p in self.proposals if p.outcome == "held"])
 
     @property
     def occasions(self) -> frozenset[str]:
@@ -197,12 +202,12 @@ class Memory:
     @property
     def confirmations(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
         """Repetitions in force of what the memory says, in order."""
-        return tuple((e, p) for e, p in self.proposals if p.outcome == "confirmed")
+        return tuple([(e, p) for e, p in self.proposals if p.outcome == "confirmed"])
 
     @cached_property
     def verdicts(self) -> tuple[tuple[RecordedEvent, Endorsed], ...]:
         """What people said about it, in force, in order."""
-        return tuple((e, e.event) for e in self.in_force() if isinstance(e.event, Endorsed))
+        return tuple([(e, e.event) for e in self.in_force() if isinstance(e.event, Endorsed)])
 
     @property
     def pinned(self) -> bool:

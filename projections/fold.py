@@ -195,8 +195,7 @@ class _Stream:
                 self._changes.erased.append(self._stream_id)
             return ()
         fold = PeriodFold(self._past.memory, self._past.known, lambda: known_until(self._stream_id))
-        for entry in self._entries:
-            fold.add(entry)
+        fold.fold(self._entries, after)
         self._changes.closed += fold.closed
         self._changes.periods += fold.opened
         return fold.known

@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from ..domain.events import Created, Expired, RolledBack, Superseded, Updated
-from ..domain.history import ChainFold, Period, struck_versions
+from ..domain.history import ChainFold, Period, Standing, Version, standing, struck_versions
 from ..domain.memory import Memory
 from ..domain.stream import RecordedEvent
 from .rows import PeriodRow, VersionRow
@@ -23,7 +23,7 @@ _CHANGES_WHAT_HOLDS = frozenset({Created, Updated, Superseded, Expired, RolledBa
 
 
 class PeriodFold:
-    """Closes and opens period rows event by event.
+    """Closes and opens the period rows of one memory.
 
     Args:
         past: The memory before the events.
@@ -32,12 +32,13 @@ class PeriodFold:
     """
 
     def __init__(self, past: Memory, known: Known | None, stored: Callable[[], Known]) -> None:
-        self._memory_id, self._stored = past.memory_id, stored
-        self._entries = list(past.entries)
-        self._chain = _folded(past.entries, past.struck)
-        self._periods, self._standing = list(self._chain.periods), self._chain.standing
+        self._past, self._stored = past, stored
+        self._periods: list[Period] = []
+        self._standing, self._last = standing(None, None), 0
+        if past.entries:
+            self._periods, self._last = list(past.periods), past.entries[-1].position
+            self._standing = standing(past.current, past.closing)
         self._rows: list[PeriodRow | None] = list(known) if known is not None else [None] * len(self._periods)
-        self._last = past.entries[-1].position if past.entries else 0
         self.closed: list[PeriodRow] = []
         """Rows of earlier events that are known no longer, as they are stored but for `known_to`."""
         self._passed: list[PeriodRow] = []
@@ -53,41 +54,64 @@ class PeriodFold:
         rows = [row for row in self._rows if row is not None]
         return rows if len(rows) == len(self._rows) else None
 
-    def add(self, entry: RecordedEvent) -> None:
-        """Take the next event in."""
-        self._entries.append(entry)
-        kind = type(entry.event)
-        if kind not in _CHANGES_WHAT_HOLDS:
+    def fold(self, entries: Sequence[RecordedEvent], after: Memory) -> None:
+        """Take in the events that lead to the memory `after`."""
+        changing = [entry for entry in entries if type(entry.event) in _CHANGES_WHAT_HOLDS]
+        if len(changing) == 1:
+            self._step(
+                changing[0].position, 0, after.periods, after.versions, standing(after.current, after.closing)
+            )
             return
-        if kind is RolledBack:
-            self._chain = _folded(self._entries, struck_versions(self._entries))
-            kept = 0
-        else:
-            kept = self._chain.add(entry, in_force=True)
-        same = self._chain.standing == self._standing
-        self._standing = self._chain.standing
+        chain, seen = _folded(self._past.entries, self._past.struck), list(self._past.entries)
+        for entry in entries:
+            seen.append(entry)
+            kind = type(entry.event)
+            if kind is RolledBack:
+                chain, kept = _folded(seen, struck_versions(seen)), 0
+            elif kind in _CHANGES_WHAT_HOLDS:
+                kept = chain.add(entry, in_force=True)
+            else:
+                continue
+            self._step(entry.position, kept, chain.periods, chain.versions, chain.standing)
+
+    def _step(
+        self,
+        position: int,
+        kept: int,
+        periods: Sequence[Period],
+        versions: Sequence[Version],
+        status: Standing,
+    ) -> None:
+        """One event: `periods` hold after it, of which the first `kept` are sure to be as before."""
+        same = status == self._standing
+        self._standing = status
         kept = kept if same else 0
-        former, present = self._periods[kept:], self._chain.periods[kept:]
-        if former == present and same:
+        common = min(len(self._periods), len(periods))
+        while same and kept < common and self._periods[kept] == periods[kept]:
+            kept += 1
+        former, present = self._periods[kept:], periods[kept:]
+        if not former and not present:
             return
         if None in self._rows[kept:]:
             self._rows = _filled(self._rows, self._stored())
-        rows = dict(zip(former, self._rows[kept:], strict=True)) if same else {}
         gone = self._rows[kept:]
+        rows = dict(zip(former, gone, strict=True)) if same else {}
         self._periods[kept:] = present
-        self._rows[kept:] = [rows.get(period) or self._row(period, entry.position) for period in present]
+        self._rows[kept:] = [
+            rows.get(period) or self._row(period, versions[period.version - 1], position)
+            for period in present
+        ]
         stays = {id(row) for row in self._rows[kept:]}
         for row in gone:
             assert row is not None
             if id(row) not in stays:
-                ended = replace(row, known_to=entry.position)
+                ended = replace(row, known_to=position)
                 (self._passed if row.known_from > self._last else self.closed).append(ended)
 
-    def _row(self, period: Period, position: int) -> PeriodRow:
-        version = self._chain.versions[period.version - 1]
+    def _row(self, period: Period, version: Version, position: int) -> PeriodRow:
         scope = version.statement.scope
         return PeriodRow(
-            memory_id=self._memory_id,
+            memory_id=self._past.memory_id,
             number=period.version,
             kind=version.kind,
             status=self._standing,
