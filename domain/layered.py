@@ -35,8 +35,10 @@ class Layered(Mapping[K, V], Generic[K, V]):
             after._base, after._layer = {**self._base, **layer}, {}
             after._size = len(after._base)
         else:
-            after._base, after._layer = self._base, layer
-            after._size = self._size + sum(key not in self for key in changes)
+            after._base, after._layer, after._size = self._base, layer, self._size
+            for key in changes:
+                if key not in self:
+                    after._size += 1
         return after
 
     def __getitem__(self, key: K) -> V:

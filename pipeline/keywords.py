@@ -49,6 +49,9 @@ class KeyWordReader:
         self._groups = _groups(policy)
         self._phrases = _phrase_pattern([*self._groups, *words.stop_zh, *words.negation_zh])
         self._negation = _phrase_pattern([*words.negation_zh, *words.negation_en])
+        self._any_aspect = _phrase_pattern(
+            phrase for values in policy.rules.aspects.values() for some in values.values() for phrase in some
+        )
         self._aspects = tuple(
             ((aspect, value), _phrase_pattern(phrases))
             for aspect, values in policy.rules.aspects.items()
@@ -72,8 +75,13 @@ class KeyWordReader:
             frozenset(terms),
             frozenset(_NUMBER.findall(plain)),
             self._negation.search(plain) is not None,
-            frozenset(pair for pair, pattern in self._aspects if pattern.search(plain)),
+            self._aspects_in(plain),
         )
+
+    def _aspects_in(self, plain: str) -> frozenset[tuple[str, str]]:
+        if not self._any_aspect.search(plain):  # most texts have none
+            return frozenset()
+        return frozenset(pair for pair, pattern in self._aspects if pattern.search(plain))
 
     def _terms_of(self, text: str) -> Iterable[str]:
         found = frozenset(tokens(text))
@@ -112,17 +120,29 @@ def _fold(phrase: str) -> str:
 
 
 def _phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
-    """One pattern for all phrases, the longest first; Latin ones only as whole words."""
+    """One pattern for all phrases, the longest first; Latin ones only as whole words.
+
+    They are put together by their first characters, which every branch begins with: so the search
+    looks further only where one of these characters stands, and then only at the phrases that begin with it.
+    """
     distinct = sorted({_fold(phrase) for phrase in phrases}, key=lambda phrase: (-len(phrase), phrase))
     if not distinct:
-        return re.compile(r"(?!)")
-    return re.compile("|".join(_bounded(phrase) for phrase in distinct))
+        return _compiled(r"(?!)")
+    by_first: dict[str, list[str]] = {}
+    for phrase in distinct:
+        after = "" if is_han(phrase[-1]) else r"(?![0-9a-z])"
+        by_first.setdefault(phrase[0], []).append(re.escape(phrase[1:]) + after)
+    return _compiled("|".join(f"{_begun(first)}(?:{'|'.join(rests)})" for first, rests in by_first.items()))
 
 
-def _bounded(phrase: str) -> str:
-    before = "" if is_han(phrase[0]) else r"(?<![0-9a-z])"
-    after = "" if is_han(phrase[-1]) else r"(?![0-9a-z])"
-    return before + re.escape(phrase) + after
+def _begun(first: str) -> str:
+    """A phrase's first character, with what must not stand before it."""
+    literal = re.escape(first)
+    return literal if is_han(first) else f"{literal}(?<![0-9a-z]{literal})"
+
+
+# More patterns than `re` itself remembers: whoever opens a second store does not wait for them again.
+_compiled = lru_cache(maxsize=1_000)(re.compile)
 
 
 def _stem(word: str) -> str:
