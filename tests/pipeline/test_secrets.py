@@ -206,12 +206,12 @@ def test_offsets_are_those_of_the_original(text: str, secret: str) -> None:
         ("wifi password: Zx9!kk22; I typed ZX9!KK22 twice", "wifi password: ■; I typed ■ twice"),
         ("密码是 kR7-pass-04，别写成 ｋｒ７-PASS-04", "密码是 ■，别写成 ■"),
         ("pin is 4471, yes 4471, not 44710", "pin is ■, yes ■, not 44710"),
-        ("the password is sunshine, like sunshine!", "the password is ■, like ■!"),
+        ("my password is sunshine, and sunshine is a song", "my password is ■, and ■ is a song"),
         ("我的密码是「一二三芝麻开门」，就是一二三芝麻开门", "我的密码是「■」，就是■"),
         ("my pin is 471, flat 3471", "my pin is ■, flat 3471"),
         (
-            "key kR7passKR7pass99 is long: password: kR7passKR7pass99. So or_kR7passKR7pass99_b",
-            "key ■ is long: password: ■. So or_■_b",
+            "see kR7passKR7pass99\npassword: kR7passKR7pass99\nand in path_kR7passKR7pass99_b",
+            "see ■\npassword: ■\nand in path_■_b",
         ),
     ],
 )

@@ -8,7 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from memstrata.pipeline.segment import (
+    _HEADING,
     _HEADINGS,
+    _QUOTE,
     _QUOTES,
     MAX_CLAUSES,
     Segmented,
@@ -167,5 +169,5 @@ def test_marks_pair_with_the_next_one_that_closes(marks: str, around: int, close
     quotes = r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\""
     headings = r"【[^】]{0,4000}】"
 
-    for found, plain in ((_QUOTES, quotes), (_HEADINGS, headings)):
-        assert list(_enclosed(text, found)) == [match.span() for match in re.finditer(plain, text)]
+    for opening, found, plain in ((_QUOTE, _QUOTES, quotes), (_HEADING, _HEADINGS, headings)):
+        assert list(_enclosed(text, opening, found)) == [match.span() for match in re.finditer(plain, text)]
