@@ -8,10 +8,10 @@ statement, on the connection that the transaction holds.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
-from sqlalchemy import Connection, Dialect, Table, insert
+from sqlalchemy import ColumnElement, Connection, Dialect, Table, bindparam, insert
 from sqlalchemy.exc import DBAPIError
 from sqlalchemy.sql.dml import UpdateBase
 from sqlalchemy.sql.selectable import Select
@@ -45,6 +45,38 @@ class Prepared:
     def many(self, rows: list[tuple[Any, ...]]) -> list[Any]:
         """The same for many rows."""
         return rows if self.as_given else [self.arguments(row) for row in rows]
+
+
+class Several:
+    """A query for the rows with any of several values in one column, prepared for as many at a time.
+
+    `names` are the other parameters. A list that is shorter repeats its first value.
+    """
+
+    _AT_A_TIME = 64
+
+    def __init__(
+        self, column: ColumnElement[Any], query: Select[Any], dialect: Dialect, names: Sequence[str]
+    ) -> None:
+        self._one = self._prepared(column, query, dialect, names, 1)
+        self._many = self._prepared(column, query, dialect, names, self._AT_A_TIME)
+
+    @staticmethod
+    def _prepared(
+        column: ColumnElement[Any], query: Select[Any], dialect: Dialect, names: Sequence[str], count: int
+    ) -> Prepared:
+        values = [f"value_{number}" for number in range(count)]
+        return Prepared(query.where(column.in_(map(bindparam, values))), dialect, [*names, *values])
+
+    def all(self, driver: Driver, wanted: Sequence[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
+        """The rows, in the query's order for as many values as go at a time; no value is wanted twice."""
+        if len(wanted) == 1:
+            yield from driver.all(self._one, *others, *wanted)
+            return
+        for start in range(0, len(wanted), self._AT_A_TIME):
+            some = wanted[start : start + self._AT_A_TIME]
+            padding = [some[0]] * (self._AT_A_TIME - len(some))
+            yield from driver.all(self._many, *others, *some, *padding)
 
 
 def insert_into(table: Table, dialect: Dialect) -> Prepared:

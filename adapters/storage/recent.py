@@ -10,11 +10,8 @@ from ...domain.events import Judged
 from ...domain.ports import RECENT_LENGTH, RECENT_TURNS
 from ...domain.stream import RecordedEvent
 from . import tables
-from .driver import Prepared, driver_of, insert_into
+from .driver import Prepared, Several, driver_of, insert_into
 from .ids import id_to_bytes, id_to_text
-
-_CHUNK = 500
-"""Values in one IN: every database takes as many."""
 
 _kept = tables.recent_turn.c
 
@@ -31,6 +28,8 @@ class RecentTurnBuffer:
         self._trim = Prepared(
             delete(tables.recent_turn).where(*mine, _kept.pos <= newest_beyond), dialect, ["ref", "s"]
         )
+        kept = select(_kept.session, _kept.turn_id, _kept.text).where(_kept.owner_ref == bindparam("ref"))
+        self._of = Several(_kept.session, kept.order_by(_kept.pos), dialect, ["ref"])
 
     def keep(
         self,
@@ -60,21 +59,15 @@ class RecentTurnBuffer:
             driver.run_many(self._insert, rows)
             driver.run_many(self._trim, [(owner_ref, session) for session in sessions])
 
-
-def of_sessions(
-    connection: Connection, owner_ref: bytes, sessions: Sequence[str]
-) -> dict[str, list[tuple[str, str]]]:
-    """Turn ids and texts by session, oldest first; a session without any is left out."""
-    found: dict[str, list[tuple[str, str]]] = {}
-    for start in range(0, len(sessions), _CHUNK):
-        query = (
-            select(_kept.session, _kept.turn_id, _kept.text)
-            .where(_kept.owner_ref == owner_ref, _kept.session.in_(sessions[start : start + _CHUNK]))
-            .order_by(_kept.pos)
-        )
-        for session, turn_id, text in connection.execute(query):
+    def of(
+        self, connection: Connection, owner_ref: bytes, sessions: Sequence[str]
+    ) -> dict[str, list[tuple[str, str]]]:
+        """Turn ids and texts by session, oldest first; a session without any is left out."""
+        found: dict[str, list[tuple[str, str]]] = {}
+        wanted = list(dict.fromkeys(sessions))
+        for session, turn_id, text in self._of.all(driver_of(connection), wanted, owner_ref):
             found.setdefault(session, []).append((id_to_text(turn_id), text))
-    return found
+        return found
 
 
 def purge(connection: Connection, owner_ref: bytes) -> None:

@@ -18,7 +18,7 @@ from ...domain.ports import Append, Clock
 from ...domain.stream import RecordedEvent
 from . import recent, tables
 from .codec import Codec, Encoded
-from .driver import Prepared, driver_of
+from .driver import Prepared, Several, driver_of
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
@@ -90,6 +90,21 @@ class SqlEventStore:
             database.dialect,
             ["part", "after", "size"],
         )
+        self._owner_at = Prepared(
+            select(tables.owner.c.pos).where(
+                tables.owner.c.part == bindparam("part"), tables.owner.c.owner_ref == bindparam("ref")
+            ),
+            database.dialect,
+            ["part", "ref"],
+        )
+        self._streams = Several(
+            _event.c.stream_id,
+            _READ.where(_event.c.owner_ref == bindparam("ref")).order_by(
+                _event.c.stream_id, _event.c.stream_version
+            ),
+            database.dialect,
+            ["ref"],
+        )
 
     # --- writing ---------------------------------------------------------------------------------
 
@@ -141,14 +156,9 @@ class SqlEventStore:
         wanted = [id_to_bytes(stream_id) for stream_id in dict.fromkeys(stream_ids)]
         found: dict[str, list[RecordedEvent]] = {}
         with self.reading() as connection:
-            for start in range(0, len(wanted), _CHUNK):
-                query = (
-                    _READ.where(_event.c.stream_id.in_(wanted[start : start + _CHUNK]))
-                    .where(_event.c.owner_ref == self._pepper.owner_ref(owner))
-                    .order_by(_event.c.stream_id, _event.c.stream_version)
-                )
-                for row in connection.execute(query):
-                    found.setdefault(id_to_text(row.stream_id), []).append(self._recorded(row))
+            for row in self._streams.all(driver_of(connection), wanted, self._pepper.owner_ref(owner)):
+                recorded = self._recorded(row)
+                found.setdefault(recorded.stream_id, []).append(recorded)
         return found
 
     def read_at(self, owner: Owner, positions: Sequence[int]) -> dict[int, RecordedEvent]:
@@ -204,9 +214,9 @@ class SqlEventStore:
     def owner_position(self, owner: Owner) -> int:
         """Position of the owner's last event; 0 for an owner without any."""
         owner_ref = self._pepper.owner_ref(owner)
-        kept = tables.owner.c
-        query = select(kept.pos).where(kept.part == self._part(owner_ref), kept.owner_ref == owner_ref)
-        return self._scalar(query) or 0
+        with self.reading() as connection:
+            row = driver_of(connection).one(self._owner_at, self._part(owner_ref), owner_ref)
+        return 0 if row is None else int(row[0])
 
     def head_position(self, part: int = 0) -> int:
         """Position of the partition's last event; 0 for an empty one."""
@@ -232,7 +242,7 @@ class SqlEventStore:
     def recent_turns(self, owner: Owner, sessions: Sequence[str]) -> dict[str, list[tuple[str, str]]]:
         """Turn ids and masked texts of the sessions' last turns, oldest first. See the port."""
         with self.reading() as connection:
-            return recent.of_sessions(connection, self._pepper.owner_ref(owner), sessions)
+            return self._recent.of(connection, self._pepper.owner_ref(owner), sessions)
 
     def purge_recent_turns(self, owner: Owner) -> None:
         """Empty the buffer of the owner's recent turns."""
