@@ -58,25 +58,25 @@ class Several:
     def __init__(
         self, column: ColumnElement[Any], query: Select[Any], dialect: Dialect, names: Sequence[str]
     ) -> None:
-        self._one = self._prepared(column, query, dialect, names, 1)
-        self._many = self._prepared(column, query, dialect, names, self._AT_A_TIME)
+        self._column, self._query, self._dialect, self._names = column, query, dialect, names
+        self._prepared: dict[int, Prepared] = {}
 
-    @staticmethod
-    def _prepared(
-        column: ColumnElement[Any], query: Select[Any], dialect: Dialect, names: Sequence[str], count: int
-    ) -> Prepared:
-        values = [f"value_{number}" for number in range(count)]
-        return Prepared(query.where(column.in_(map(bindparam, values))), dialect, [*names, *values])
+    def _of(self, count: int) -> Prepared:
+        if count not in self._prepared:
+            values = [f"value_{number}" for number in range(count)]
+            query = self._query.where(self._column.in_(map(bindparam, values)))
+            self._prepared[count] = Prepared(query, self._dialect, [*self._names, *values])
+        return self._prepared[count]
 
     def all(self, driver: Driver, wanted: Sequence[Any], *others: Any) -> Iterator[tuple[Any, ...]]:
         """The rows, in the query's order for as many values as go at a time; no value is wanted twice."""
         if len(wanted) == 1:
-            yield from driver.all(self._one, *others, *wanted)
+            yield from driver.all(self._of(1), *others, *wanted)
             return
         for start in range(0, len(wanted), self._AT_A_TIME):
             some = wanted[start : start + self._AT_A_TIME]
             padding = [some[0]] * (self._AT_A_TIME - len(some))
-            yield from driver.all(self._many, *others, *some, *padding)
+            yield from driver.all(self._of(self._AT_A_TIME), *others, *some, *padding)
 
 
 def insert_into(table: Table, dialect: Dialect) -> Prepared:
