@@ -41,7 +41,7 @@ def golden_dir() -> Path:
 
 @pytest.fixture(scope="session")
 def cases_dir() -> Path:
-    """The reported cases: MEMSTRATA_CASES_DIR, else beside the golden ones. Missing: a skip, in CI a failure."""
+    """The reported cases: MEMSTRATA_CASES_DIR, else beside the golden ones. Missing: as with those."""
     return _reference_dir("MEMSTRATA_CASES_DIR", "cases")
 
 
