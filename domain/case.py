@@ -76,10 +76,19 @@ class Case:
     @cached_property
     def siblings(self) -> tuple[tuple[Memory, Version], ...]:
         """Active memories of the same subject and attribute, oldest first."""
+        return self._standing_about(only=False)
+
+    @cached_property
+    def exclusive_siblings(self) -> tuple[tuple[Memory, Version], ...]:
+        """Those of them that were said to be the only one."""
+        return self._standing_about(only=True)
+
+    def _standing_about(self, *, only: bool) -> tuple[tuple[Memory, Version], ...]:
         said = self.statement
-        about = self.state.about(said.subject, *self.policy.registry.names(said.attribute))
+        names = self.policy.registry.names(said.attribute)
+        found = self.state.about(said.subject, *names, only=only)
         return tuple(
-            (memory, memory.current) for memory in about if memory.current is not None and self.stands(memory)
+            (memory, memory.current) for memory in found if memory.current is not None and self.stands(memory)
         )
 
     # --- answers ---------------------------------------------------------------------------------

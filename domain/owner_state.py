@@ -141,10 +141,14 @@ class OwnerState:
         """The memories that come to any of an index's keys, oldest first."""
         return self._found_by.find(index, *keys)
 
-    def about(self, subject: str, *attributes: str) -> list[Memory]:
-        """The active memories of a subject and of any of these attributes, oldest first."""
+    def about(self, subject: str, *attributes: str, only: bool = False) -> list[Memory]:
+        """The active memories of a subject and of any of these attributes, oldest first.
+
+        With `only` those whose statement is exclusive.
+        """
         folded = fold_value(subject)
-        return self.find(_ABOUT, *((folded, attribute) for attribute in attributes))
+        keys = ((folded, attribute) for attribute in attributes)
+        return self.find(_EXCLUSIVE if only else _ABOUT, *keys)
 
     def hinted(self, attribute: str, value: str) -> list[Memory]:
         """The memories that count a hint for a family of tasks, by what is counted, oldest first."""
@@ -205,6 +209,11 @@ def _about_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
         yield fold_value(said.subject), said.attribute
 
 
+def _exclusive_keys(memory: Memory, registry: Registry) -> Iterator[tuple[str, str]]:
+    if memory.current is not None and memory.current.statement.exclusive:
+        yield from _about_keys(memory, registry)
+
+
 def _hinted_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
     said = memory.hints[-1][1].statement if memory.status == "held" else None
     if said is not None and said.scope.kind == "family":
@@ -213,6 +222,7 @@ def _hinted_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
 
 _IN_SLOT = Index(_slot_keys)
 _ABOUT = Index(_about_keys)
+_EXCLUSIVE = Index(_exclusive_keys)
 _HINTED = Index(_hinted_keys)
 
 

@@ -291,11 +291,8 @@ def _displaced(case: Case, memory: Memory | None, said: Statement) -> Sequence[S
     at = case.context.said_at
     if memory is not None and not said.exclusive:
         return [SupersedeMemory(m, at) for m in _better(case, said.scope) if m != memory.memory_id]
-    others = [
-        other.memory_id
-        for other, version in case.siblings
-        if said.exclusive and version.statement.scope == said.scope
-    ]
+    siblings = case.siblings if said.exclusive else ()
+    others = [other.memory_id for other, version in siblings if version.statement.scope == said.scope]
     ids = dict.fromkeys([*others, *_better(case, said.scope)])
     return [SupersedeMemory(m, at) for m in ids if memory is None or m != memory.memory_id]
 
@@ -319,9 +316,9 @@ def _no_longer_exclusive(case: Case) -> Sequence[UpdateMemory]:
     if case.single or case.statement.exclusive:
         return []
     commands = []
-    for memory, version in case.siblings:
+    for memory, version in case.exclusive_siblings:
         now = version.statement
-        if not now.exclusive or now.scope != case.statement.scope:
+        if now.scope != case.statement.scope:
             continue
         content = without_words(now.content, case.policy.rules.words.exclusive)
         cause = {"evidence": case.statement.evidence, "provenance": case.statement.provenance}
