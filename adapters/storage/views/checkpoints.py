@@ -104,7 +104,9 @@ def stale(connection: Connection) -> list[str]:
         return list(PROJECTIONS)
     heads = {row.part: row.pos for row in connection.execute(select(log.head.c.part, log.head.c.pos))}
     query = select(_kept.name, _kept.version, _kept.part, _kept.pos)
-    kept = {(row.name, row.version, row.part): row.pos for row in connection.execute(query)}
+    rows = connection.execute(query)
+    # A damaged checkpoint counts as none: the rebuild that follows writes it anew.
+    kept = {(row.name, row.version, row.part): row.pos for row in rows if isinstance(row.pos, int)}
     return [
         name
         for name, version in PROJECTIONS.items()

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
-from sqlalchemy import Row, Select, distinct, func, select, true
+from sqlalchemy import Dialect, Row, Select, bindparam, distinct, func, select, true
 
 from ....domain.events import Created, Proposed, Updated
 from ....domain.memory import Memory, Status
@@ -21,8 +22,10 @@ from ....projections.memories import Shaping, memory_row
 from ....projections.ports import Counts, DecisionQuery, Found, Listed
 from ....projections.rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
 from ....projections.versions import strikes, version_rows
+from ..driver import Prepared, driver_of
 from ..keyed import to_microseconds
 from ..store import SqlEventStore
+from ..trusted import many_objects
 from .checkpoints import stale
 from .shapes import Shape
 from .tables import OPEN, view_tables
@@ -35,6 +38,11 @@ _PERIOD, _BATCH = period_shape(_tables), batch_shape(_tables)
 _MEMORY: Shape[MemoryRow] = memory_shape(_tables)
 _COLUMNS = len(_MEMORY.columns)
 
+_AGE = itemgetter(_MEMORY.place("created_pos"), _MEMORY.place("memory_id"))
+
+_STATUS = _COLUMNS + _PERIOD.place("status")
+_SCOPE = _COLUMNS + _PERIOD.place("scope_kind")
+
 _PREFIX = re.compile(r"[0-9a-f]{1,32}")
 _AHEAD = 50
 """How many statements are read when one is asked for: the next ones of its list are likely to be, too."""
@@ -45,6 +53,7 @@ class SqlViews:
 
     def __init__(self, store: SqlEventStore, shaping: Shaping) -> None:
         self._store, self._shaping = store, shaping
+        self._holding_queries: tuple[Prepared, Prepared] | None = None
 
     def stale(self) -> list[str]:
         """Projections that must be rebuilt before they answer; empty when all are in step."""
@@ -64,7 +73,18 @@ class SqlViews:
         limit: int | None = None,
     ) -> Sequence[Listed]:
         """Memories, oldest first. See the port."""
-        wanted = _statuses(status)
+        with many_objects():
+            return self._memories(owner, valid_at, _statuses(status), as_of, scope, limit)
+
+    def _memories(
+        self,
+        owner: Owner,
+        valid_at: datetime | None,
+        wanted: Collection[Status] | None,
+        as_of: int | None,
+        scope: ScopeKind | None,
+        limit: int | None,
+    ) -> Sequence[Listed]:
         if valid_at is not None:
             return self._holding(owner, valid_at, wanted, as_of, scope, limit)
         if as_of is not None:
@@ -115,26 +135,46 @@ class SqlViews:
         scope: ScopeKind | None,
         limit: int | None,
     ) -> list[Listed]:
-        moment = to_microseconds(valid_at)
-        query = (
-            _HOLDING.where(self._of(owner, _period), _known_at(as_of))
-            .where(_period.c.valid_from <= moment, _period.c.valid_to > moment)
-            .order_by(_memory.c.created_pos, _memory.c.memory_id)
-            .limit(limit)
-        )
-        query = query if wanted is None else query.where(_period.c.status.in_(wanted))
-        query = query if scope is None else query.where(_period.c.scope_kind == scope)
-        found = self._rows(query)
-        periods = [_PERIOD.decode(row[_COLUMNS:]) for row in found]
+        owner_ref, moment = self._store.owner_ref(owner), to_microseconds(valid_at)
+        known = (OPEN,) if as_of is None else (as_of, as_of)
+        with self._store.reading() as connection:
+            query = self._prepared(connection.dialect)[as_of is not None]
+            found = driver_of(connection).all(query, owner_ref, moment, moment, *known)
+        # Cheaper than in the database, which would sort and carry whole rows.
+        found.sort(key=_AGE)
+        found = [
+            row
+            for row in found
+            if (wanted is None or row[_STATUS] in wanted) and (scope is None or row[_SCOPE] == scope)
+        ][:limit]
+        periods = [_StoredPeriod.of(dict(zip(_PERIOD_NAMES, row[_COLUMNS:], strict=True))) for row in found]
         statements = _Statements(self._store, owner, [period.said_pos for period in periods])
         if as_of is None:
-            shape = memory_shape(_tables, statements.row)
-            rows = [shape.decode(row[:_COLUMNS]) for row in found]
+            rows = [statements.row(row) for row in found]
         else:
             periods = [replace(period, known_to=None) for period in periods]
             then = self._folded(owner, [period.memory_id for period in periods], as_of)
             rows = [then[period.memory_id] for period in periods]
         return [Listed(row, period, statements.at) for row, period in zip(rows, periods, strict=True)]
+
+    def _prepared(self, dialect: Dialect) -> tuple[Prepared, Prepared]:
+        """What holds, as known now and as known at a position."""
+        if self._holding_queries is None:
+            query = _HOLDING.where(
+                _period.c.owner_ref == bindparam("owner"),
+                _period.c.valid_from <= bindparam("begun"),
+                _period.c.valid_to > bindparam("not_over"),
+            )
+            names = ["owner", "begun", "not_over"]
+            now = query.where(_period.c.known_to == bindparam("open"))
+            then = query.where(
+                _period.c.known_from <= bindparam("known"), _period.c.known_to > bindparam("still")
+            )
+            self._holding_queries = (
+                Prepared(now, dialect, [*names, "open"]),
+                Prepared(then, dialect, [*names, "known", "still"]),
+            )
+        return self._holding_queries
 
     def _known(
         self, owner: Owner, wanted: Collection[Status] | None, as_of: int, scope: ScopeKind | None
@@ -190,7 +230,8 @@ class SqlViews:
         if query.until is not None:
             found = found.where(kept.said_at < to_microseconds(query.until))
         rows = self._rows(found.order_by(kept.position.desc()).limit(query.limit))
-        entries = self._store.read_at(owner, [position for position, _, _ in rows])
+        with many_objects():
+            entries = self._store.read_at(owner, [position for position, _, _ in rows])
         decided = []
         for position, struck_by, status in reversed(rows):
             entry = entries[position]
@@ -280,21 +321,44 @@ class SqlViews:
     def _stored(self, owner: Owner, found: Sequence[Row[Any]]) -> list[MemoryRow]:
         """The rows of which the columns of `_MEMORY` were selected."""
         statements = _Statements(self._store, owner, [row.said_pos for row in found])
-        shape = memory_shape(_tables, statements.row)
-        return [shape.decode(row) for row in found]
+        return [statements.row(row) for row in found]
+
+
+class _StoredPeriod(PeriodRow):
+    """A period whose moments are made of what is stored when they are asked for."""
+
+    def __getattr__(self, name: str) -> Any:
+        return _decoded(self, name, _PERIOD)
 
 
 class _StoredRow(MemoryRow):
-    """A memory whose statement is read from its event when it is asked for."""
+    """A memory whose moments are made when they are asked for, and whose statement is read then."""
 
     _statements: _Statements
+
+    def __getattr__(self, name: str) -> Any:
+        return _decoded(self, name, _MEMORY)
 
     @property
     def statement(self) -> Statement | None:
         return None if self.said_pos is None else self._statements.at(self.said_pos)
 
 
-_FIELDS = tuple(field.name for field in fields(MemoryRow) if field.name != "statement")
+def _names(shape: Shape[Any]) -> tuple[str, ...]:
+    """Under which names a row keeps the columns of a shape: what is to be decoded stays out of sight."""
+    return tuple(f"_{c.name}" if c.name in shape.decoders else c.name for c in shape.columns)
+
+
+_MEMORY_NAMES, _PERIOD_NAMES = _names(_MEMORY), _names(_PERIOD)
+
+
+def _decoded(row: MemoryRow | PeriodRow, name: str, shape: Shape[Any]) -> Any:
+    """A field that is asked for the first time."""
+    decode = shape.decoders.get(name)
+    if decode is None:
+        raise AttributeError(name)
+    value = vars(row)[name] = decode(vars(row)[f"_{name}"])
+    return value
 
 
 class _Statements:
@@ -308,11 +372,11 @@ class _Statements:
         self._places: Mapping[int, int] | None = None
         self._read: dict[int, Statement] = {}
 
-    def row(self, *values: Any) -> MemoryRow:
-        """A row of the values of its fields but the last."""
-        row = _StoredRow.of(dict(zip(_FIELDS, values, strict=True)))
-        vars(row)["_statements"] = self
-        return row
+    def row(self, found: Sequence[Any]) -> MemoryRow:
+        """The row of a memory that was selected."""
+        values = dict(zip(_MEMORY_NAMES, found, strict=False))
+        values["_statements"] = self
+        return _StoredRow.of(values)
 
     def at(self, position: int) -> Statement:
         """The statement of the event at a position that has one."""

@@ -16,10 +16,12 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection, Table, and_, func, inspect, select, update
 
+from ....domain.errors import VerificationFailedError
 from ....projections.memories import Shaping
 from ....projections.rows import PROJECTIONS
 from .. import tables as log
 from ..codec import Codec
+from ..failures import WRONG_KIND
 from ..store import SqlEventStore
 from .checkpoints import GENERATION, create_live, generation_of, set_checkpoints
 from .helping import Helper, MakeShaping
@@ -94,12 +96,26 @@ def rebuild(
         tables = run.compare()
         if not check:
             run.swap()
-    except Exception:
+    except Exception as error:
         run.shadow.drop()
+        if isinstance(error, WRONG_KIND):
+            _blame_the_log(store, error)
         raise
     if check:
         run.shadow.drop()
     return RebuildReport(run.events, tables, swapped=not check)
+
+
+def _blame_the_log(store: SqlEventStore, error: Exception) -> None:
+    """What is folded was not validated: where it is not what was written, that is the cause.
+
+    Raises:
+        VerificationFailedError: an event is to blame. Otherwise this program is, and nothing is raised.
+    """
+    for part in store.partitions:
+        report = store.verify(part)
+        if report.problem is not None:
+            raise VerificationFailedError(report.problem, report.position) from error
 
 
 class _Run:

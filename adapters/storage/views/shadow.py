@@ -30,7 +30,7 @@ from .streams import EventReader
 from .tables import view_tables
 from .writer import Work, execute
 
-SLICE = 2_500
+SLICE = 1_000
 """Events that are in memory at a time, and written in one transaction. An owner who has more of them is
 folded in pieces of the log."""
 _SUFFIX = "_rebuilt"

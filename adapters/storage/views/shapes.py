@@ -20,42 +20,39 @@ class Shape(Generic[R]):
 
     Args:
         table: The table.
-        names: The fields that are columns, in the order in which `make` takes them.
-        make: Makes a row of their values.
+        names: The fields that are columns.
+        make: Makes a row of its values by field.
     """
 
-    def __init__(self, table: Table, names: Sequence[str], make: Callable[..., R]) -> None:
-        self._make = make
+    def __init__(self, table: Table, names: Sequence[str], make: Callable[[dict[str, Any]], R]) -> None:
+        self._make, self._names = make, tuple(names)
         self.columns = [table.columns[name] for name in names]
         kept = [column for column in table.columns if column.name != "owner_ref"]
         self._get = attrgetter(*(column.name for column in kept))
-        self._encoders = _translators(kept, _encoder)
-        self._decoders = _translators(self.columns, _decoder)
+        self._encoders = [(place + 1, encode) for place, encode in enumerate(map(_encoder, kept)) if encode]
+        self.decoders = {c.name: decode for c in self.columns if (decode := _decoder(c)) is not None}
+        """What makes values of those columns that are kept in another form."""
+
+    def place(self, name: str) -> int:
+        """Where among `columns` a field stands, from 0."""
+        return self._names.index(name)
 
     def encode(self, owner_ref: bytes, row: R) -> tuple[Any, ...]:
         """The values in the order of the table's columns."""
         values = [owner_ref, *self._get(row)]
         for place, encode in self._encoders:
-            values[place + 1] = encode(values[place + 1])
+            values[place] = encode(values[place])
         return tuple(values)
 
     def decode(self, found: Sequence[Any]) -> R:
-        """The row of which `columns` were selected."""
-        values = list(found)
-        for place, decode in self._decoders:
-            values[place] = decode(values[place])
-        return self._make(*values)
+        """The row of which `columns` were selected; what stands behind them is not looked at."""
+        values = dict(zip(self._names, found, strict=False))
+        for name, decode in self.decoders.items():
+            values[name] = decode(values[name])
+        return self._make(values)
 
 
 Translate = Callable[[Any], Any]
-
-
-def _translators(
-    columns: Sequence[Column[Any]], translator: Callable[[Column[Any]], Translate | None]
-) -> list[tuple[int, Translate]]:
-    """What is to be translated, by its place among the columns."""
-    found = ((place, translator(column)) for place, column in enumerate(columns))
-    return [(place, translate) for place, translate in found if translate is not None]
 
 
 def _encoder(column: Column[Any]) -> Translate | None:

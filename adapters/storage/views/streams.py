@@ -15,6 +15,7 @@ from ....projections.fold import UNREAD, Past, needs_whole
 from .. import tables
 from ..codec import Codec
 from ..driver import Driver, Prepared
+from ..failures import WRONG_KIND
 from ..ids import id_to_bytes, id_to_text
 from ..keyed import from_microseconds
 from ..trusted import ExcerptDecoder
@@ -105,9 +106,11 @@ class EventReader:
         for position, owner_ref, stream_id, version, at, topic, schema_version, *coded in rows:
             try:
                 event = decode(topic, schema_version, *coded)
+                stream, moment = id_to_text(stream_id), from_microseconds(at)
             except VerificationFailedError as error:
                 raise VerificationFailedError(error.problem, position) from error
-            stream, moment = id_to_text(stream_id), from_microseconds(at)
+            except WRONG_KIND as error:
+                raise VerificationFailedError("a column holds a value of the wrong kind", position) from error
             found.append(RecordedEvent(position, stream, version, moment, event, owner_ref))
         return found
 

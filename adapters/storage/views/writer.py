@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import fields
 from typing import Any
 
@@ -22,25 +22,25 @@ Work = list[tuple[Prepared, list[tuple[Any, ...]]]]
 """Statements in their order, each with the rows that it is executed for."""
 
 
-def memory_shape(tables: ViewTables, make: Callable[..., MemoryRow] = MemoryRow) -> Shape[MemoryRow]:
-    """Memories; `make` gets all but the statement, which stays in its event."""
+def memory_shape(tables: ViewTables) -> Shape[MemoryRow]:
+    """Memories, all but the statement, which stays in its event."""
     names = [field.name for field in fields(MemoryRow) if field.name != "statement"]
-    return Shape(tables.memory, names, make)
+    return Shape(tables.memory, names, MemoryRow.of)
 
 
 def period_shape(tables: ViewTables) -> Shape[PeriodRow]:
     """Periods."""
-    return Shape(tables.period, [field.name for field in fields(PeriodRow)], PeriodRow)
+    return Shape(tables.period, [field.name for field in fields(PeriodRow)], PeriodRow.of)
 
 
 def decision_shape(tables: ViewTables) -> Shape[DecisionKeys]:
     """What decisions are found by."""
-    return Shape(tables.decision, DecisionKeys._fields, DecisionKeys)
+    return Shape(tables.decision, DecisionKeys._fields, lambda values: DecisionKeys(**values))
 
 
 def batch_shape(tables: ViewTables) -> Shape[BatchRow]:
     """Batches."""
-    return Shape(tables.batch, [field.name for field in fields(BatchRow)], BatchRow)
+    return Shape(tables.batch, [field.name for field in fields(BatchRow)], lambda values: BatchRow(**values))
 
 
 class RowWriter:
