@@ -44,6 +44,9 @@ _SQLITE = {
 }
 
 
+WRONG_KIND = (AttributeError, TypeError, ValueError, OverflowError)
+"""What values raise that a column does not hold by any doing of this program."""
+
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
+from typing import Any
 from urllib.parse import parse_qs
 
-from sqlalchemy import Connection, insert, inspect, select
+from sqlalchemy import Connection, Row, insert, inspect, select
 
 from ...domain.errors import StoreTooNewError, StoreUnavailableError
 from ...domain.ports import Clock
@@ -108,7 +109,24 @@ def _prepare(database: SqliteDatabase, clock: Clock, partitions: int) -> tuple[b
         with database.writing() as connection:
             # Another process may have been faster between our look and our lock.
             found = _look(connection, database.where) or _create(connection, clock, partitions)
-    return bytes.fromhex(found["pepper"]), int(found["partitions"])
+    try:
+        pepper, kept = bytes.fromhex(found["pepper"]), int(found["partitions"])
+    except (KeyError, TypeError, ValueError) as error:
+        raise _damaged(database.where, "meta") from error
+    with database.reading() as connection:
+        heads = {head.part: head for head in connection.execute(select(tables.head))}
+    if set(heads) != set(range(kept)) or not all(map(_is_head, heads.values())):
+        raise _damaged(database.where, "head")
+    return pepper, kept
+
+
+def _is_head(head: Row[Any]) -> bool:
+    numbers = isinstance(head.pos, int) and head.pos >= 0 and isinstance(head.recorded_at, int)
+    return numbers and isinstance(head.digest, bytes) and len(head.digest) == len(GENESIS)
+
+
+def _damaged(where: str, table: str) -> StoreUnavailableError:
+    return StoreUnavailableError(where, f"the table {table} is damaged", "restore it from a backup")
 
 
 def _look(connection: Connection, where: str) -> dict[str, str] | None:
@@ -121,6 +139,8 @@ def _look(connection: Connection, where: str) -> dict[str, str] | None:
     found = {row.name: row.value for row in connection.execute(select(tables.meta))}
     if "format" not in found:
         raise StoreUnavailableError(where, "is a database of another program", "name another file with --db")
+    if not str(found["format"]).isdecimal():
+        raise _damaged(where, "meta")
     if (version := int(found["format"])) > tables.FORMAT:
         raise StoreTooNewError(where, version, tables.FORMAT)
     return found

@@ -19,6 +19,7 @@ from ...domain.stream import RecordedEvent
 from . import recent, tables
 from .codec import Codec, Encoded
 from .driver import Prepared, Several, driver_of
+from .failures import WRONG_KIND
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
@@ -397,7 +398,9 @@ class SqlEventStore:
         position, owner_ref, stream_id, version, recorded_at, *_ = row
         try:
             event = self._codec.decode(Encoded._make(row[_CODED:]))
+            stream, at = id_to_text(stream_id), from_microseconds(recorded_at)
         except VerificationFailedError as error:
             raise VerificationFailedError(error.problem, position) from error
-        at = from_microseconds(recorded_at)
-        return RecordedEvent(position, id_to_text(stream_id), version, at, event, owner_ref)
+        except WRONG_KIND as error:
+            raise VerificationFailedError("a column holds a value of the wrong kind", position) from error
+        return RecordedEvent(position, stream, version, at, event, owner_ref)
