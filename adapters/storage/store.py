@@ -26,6 +26,7 @@ from .keyed import Pepper, from_microseconds, to_microseconds
 from .projector import InlineProjector
 from .recorder import Log, Partition, PlannedAppend
 from .sqlite import SqliteDatabase
+from .trusted import many_objects
 from .verify import LogVerifier, VerifyReport
 
 _PAGE = 1_000
@@ -84,6 +85,15 @@ class SqlEventStore:
         self._group = GroupCommitWriter(self._write_units, database.where) if group_commit else None
         self._kept_policies: set[str] = set()
         self._recent = recent.RecentTurnBuffer(database.dialect)
+        self._event_at = Prepared(
+            _READ.where(
+                _event.c.part == bindparam("part"),
+                _event.c.pos == bindparam("position"),
+                _event.c.owner_ref == bindparam("owner"),
+            ),
+            database.dialect,
+            ["part", "position", "owner"],
+        )
         self._log_page = Prepared(
             _READ.where(_event.c.part == bindparam("part"), _event.c.pos > bindparam("after"))
             .order_by(_event.c.pos)
@@ -165,13 +175,13 @@ class SqlEventStore:
     def read_at(self, owner: Owner, positions: Sequence[int]) -> dict[int, RecordedEvent]:
         """The owner's events at these positions, by position; others than the owner's are left out."""
         owner_ref = self._pepper.owner_ref(owner)
-        query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
-        found: dict[int, RecordedEvent] = {}
+        part, found = self._part(owner_ref), {}
         with self.reading() as connection:
-            for start in range(0, len(positions), _CHUNK):
-                chosen = _event.c.pos.in_(positions[start : start + _CHUNK])
-                for row in connection.execute(query.where(chosen)):
-                    found[row.pos] = self._recorded(row)
+            driver = driver_of(connection)
+            for position in positions:
+                row = driver.one(self._event_at, part, position, owner_ref)
+                if row is not None:
+                    found[position] = self._recorded(row)
         return found
 
     def read_owner(
@@ -186,10 +196,10 @@ class SqlEventStore:
         owner_ref, last = self._pepper.owner_ref(owner), self.owner_position(owner)
         query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
         query = query if topics is None else query.where(_event.c.topic.in_(topics))
-        for row in self._pages(query, after_position, last):
-            recorded = self._recorded(row)
-            if correlation_id is None or recorded.event.correlation_id == correlation_id:
-                yield recorded
+        for page in self._pages(query, after_position, last):
+            with many_objects():
+                events = [self._recorded(row) for row in page]
+            yield from (e for e in events if correlation_id in (None, e.event.correlation_id))
 
     def read_log(self, part: int = 0, *, after_position: int = 0, limit: int = 1_000) -> list[RecordedEvent]:
         """A partition's events with `position > after_position`, ascending, at most `limit`."""
@@ -375,13 +385,13 @@ class SqlEventStore:
                     return WrongExpectedVersionError(id_to_text(taken.stream_id), taken.stream_version)
         return error
 
-    def _pages(self, query: Select[Any], after: int, last: int) -> Iterator[Row[Any]]:
-        """Rows with `after < pos <= last`; no transaction stays open between pages."""
+    def _pages(self, query: Select[Any], after: int, last: int) -> Iterator[Sequence[Row[Any]]]:
+        """Pages of rows with `after < pos <= last`; no transaction stays open between them."""
         ordered = query.where(_event.c.pos <= last).order_by(_event.c.pos).limit(_PAGE)
         while True:
             with self.reading() as connection:
                 page = connection.execute(ordered.where(_event.c.pos > after)).all()
-            yield from page
+            yield page
             if len(page) < _PAGE:
                 return
             after = page[-1].pos
