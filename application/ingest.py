@@ -273,7 +273,7 @@ class Ingest:
         self, draft: Draft, one: Waiting, revision: Plan | None, actor: str, simulated: bool
     ) -> list[Decided]:
         header = Header(actor, one.turn_id, self._judging.policy.fingerprint, one.arrived.said_at, simulated)
-        draft.knows_turn(one.turn_id, one.stream_version)
+        draft.knows_turns({one.turn_id: one.stream_version})
         if revision is None:
             return self._judging.decide_turn(draft, one.analysis, header, one.digest)
         batch_id = draft.ids.new_id()

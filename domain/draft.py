@@ -6,7 +6,7 @@ one did. Nothing is written until the whole draft is appended.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
@@ -64,9 +64,9 @@ class Draft:
         self.events: list[NewEvent] = []
         self._turn_versions: dict[str, int] = {}
 
-    def knows_turn(self, turn_id: str, stream_version: int) -> None:
-        """Tell how many events a turn's stream holds already."""
-        self._turn_versions.setdefault(turn_id, stream_version)
+    def knows_turns(self, stream_versions: Mapping[str, int]) -> None:
+        """Tell how many events the streams of turns hold already, by turn."""
+        self._turn_versions = {**stream_versions, **self._turn_versions}
 
     def add(self, stream_id: str, event: Event) -> EventRef:
         """Let an event become the next of its stream."""

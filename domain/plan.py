@@ -91,8 +91,7 @@ class Plan:
 
     def draft(self, draft: Draft, header: Header, batch_id: str, reason: str) -> None:
         """Write the plan's events onto a draft of the same owner's present state."""
-        for turn_id, stream_version in self.turn_versions.items():
-            draft.knows_turn(turn_id, stream_version)
+        draft.knows_turns(self.turn_versions)
         undoings = [(stream_id, versions, header, reason) for stream_id, versions in self.names.items()]
         anew = replace(header, actor=ANEW.actor)
         undoings += [(ref.stream, (ref.version,), anew, ANEW.reason) for ref in self.fallen]

@@ -110,6 +110,11 @@ class _Planner:
         self.places = dict(self.line.order)
         """Where events count, those of the steps too."""
         self.streams = self.line.streams
+        self.turn_versions = {
+            stream: entries[-1].stream_version
+            for stream, entries in self.streams.items()
+            if stream not in state.memories and stream != state.ledger.ledger_id
+        }
         self.was_struck = self.line.struck
         self.now_struck = self.was_struck
         self.dependants = [e for e in events if _grounds(e.event)]
@@ -151,11 +156,7 @@ class _Planner:
             steps=tuple(self.steps),
             names=main,
             fallen=self._refs(fallen),
-            turn_versions={
-                stream: entries[-1].stream_version
-                for stream, entries in self.streams.items()
-                if stream not in self.state.memories and stream != self.state.ledger.ledger_id
-            },
+            turn_versions=self.turn_versions,
         )
 
     def _refs(self, keys: Iterable[Key]) -> tuple[EventRef, ...]:
@@ -538,9 +539,7 @@ class _Planner:
 
     def _drafted(self, entry: RecordedEvent, step: Step) -> list[RecordedEvent]:
         draft = Draft(self.after, _PlanIds(len(self.steps) + 1))
-        for stream, entries in self.streams.items():
-            if stream not in self.state.memories:
-                draft.knows_turn(stream, entries[-1].stream_version)
+        draft.knows_turns(self.turn_versions)
         header = Header("system", "", entry.event.policy, entry.event.said_at, entry.event.simulated)
         step.write(draft, header, RealNames())
         return [
