@@ -7,19 +7,24 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import NamedTuple
 
 from ..domain.owner import Owner
 from ..domain.ports import Clock
-from ..domain.scope import Reach
+from ..domain.scope import Reach, Scope, ScopeKind
 from ..domain.statement import Statement
+from ..domain.values import Certainty, Source
 from ..domain.zone import zone_of
 from ..pipeline.narrowing import Narrowing
 from ..pipeline.signals import family_of
-from ..pipeline.text import is_han, language_of, tokens
+from ..pipeline.text import count_han, language_of, tokens
 from ..projections.ports import Listed, Views
 
 _HALF_LIFE_DAYS = 180.0
 """Age at which recency weighs half; a first guess, to be measured when recall gets its own set."""
+
+_AT_ONCE = 32
+"""How many statements are read at a time."""
 
 _SOURCE_WEIGHT = {"single_task_inference": 0.5, "other": 0.6}
 
@@ -48,8 +53,9 @@ class Recall:
 
     def search(self, owner: Owner, query: str, *, limit: int) -> Sequence[Line]:
         """Memories that hold now and share words with the query, best first; at most `limit`."""
-        lines = self._ranked(self._views.memories(owner, valid_at=self._clock.now()), query)
-        return [line for line, overlap in lines if overlap > 0][:limit]
+        shown = [_shown(one, _scope_of(one)) for one in self._held(owner) if one.said_pos is not None]
+        found = [one for one in self._ranked(shown, query) if one.overlap > 0][:limit]
+        return self._lines(owner, found)
 
     def context(
         self,
@@ -69,68 +75,144 @@ class Recall:
         named = families or tuple(filter(None, (family_of(query), family_of(task))))
         anchor = task or (f"session:{session}" if session else "")
         reach = Reach(task_anchor=anchor, project=project, families=named)
-        covering = [
-            listed
-            for listed in self._views.memories(owner, valid_at=self._clock.now())
-            if listed.statement is not None
-            and listed.statement.scope.covers(reach)
-            and listed.statement.certainty == "certain"
-        ]
+        covers: dict[tuple[ScopeKind | None, str], Scope | None] = {}
+        covering = []
+        for one in self._held(owner):
+            where = (one.memory.scope_kind, one.memory.scope_anchor)
+            if one.shows_memory and where in covers:
+                scope = covers[where]
+            else:
+                scope = _scope_of(one)
+                scope = scope if scope is not None and scope.covers(reach) else None
+                if one.shows_memory:
+                    covers[where] = scope
+            if scope is not None and (shown := _shown(one, scope)).certainty == "certain":
+                covering.append(shown)
+        return self._within(owner, self._ranked(self._narrowing.without_excepted(covering), query), budget)
+
+    def _within(self, owner: Owner, ranked: Sequence[_Ranked], budget: int) -> list[Line]:
+        """Lines in their order, but for those that do not fit any more."""
         chosen: list[Line] = []
-        for line, _ in self._ranked(self._without_excepted(covering), query):
-            if line.cost <= budget:
-                chosen.append(line)
-                budget -= line.cost
+        waiting = list(ranked)
+        while waiting:
+            # A line says more than its content, so that what does not fit need not be read.
+            fitting = [one for one in waiting if estimated_tokens(one.shown.content) <= budget]
+            waiting = fitting[_AT_ONCE:]
+            for line in self._lines(owner, fitting[:_AT_ONCE]):
+                if line.cost <= budget:
+                    chosen.append(line)
+                    budget -= line.cost
         return chosen
 
-    def _without_excepted(self, covering: Sequence[Listed]) -> list[Listed]:
-        """Leave out what a narrower memory says otherwise for its scope."""
-        stated = [(one, one.statement) for one in covering if one.statement is not None]
+    def _held(self, owner: Owner) -> Sequence[Listed]:
+        return self._views.memories(owner, valid_at=self._clock.now())
+
+    def _ranked(self, shown: Sequence[_Shown], query: str) -> list[_Ranked]:
+        wanted = frozenset(tokens(query))
+        shared = [wanted.intersection(one.listed.memory.tokens.split()) for one in shown]
+        frequency = Counter(token for there in shared for token in there)
+        rarity = {token: _rarity(frequency[token], len(shown)) for token in wanted}
+        total, now = sum(rarity.values()) or 1.0, self._clock.now()
+        ranked = []
+        for one, there in zip(shown, shared, strict=True):
+            overlap = sum(rarity[token] for token in there) / total
+            ranked.append(_Ranked(one, overlap, overlap * 2 + _weight(one, now)))
+        return sorted(ranked, key=lambda one: (-one.score, one.shown.listed.memory_id))
+
+    def _lines(self, owner: Owner, ranked: Sequence[_Ranked]) -> list[Line]:
+        listed = [one.shown.listed for one in ranked]
+        said = self._views.said(owner, [one.said_pos for one in listed if one.said_pos is not None])
         return [
-            one
-            for one, wide in stated
-            if not any(self._narrowing.excepts(narrow, wide) for _, narrow in stated)
+            _line(one.shown.listed, said[position], one.score)
+            for one in ranked
+            if (position := one.shown.listed.said_pos) is not None
         ]
 
-    def _ranked(self, listed: Sequence[Listed], query: str) -> list[tuple[Line, float]]:
-        wanted = set(tokens(query))
-        documents = [(one, set(one.memory.tokens.split())) for one in listed if one.statement is not None]
-        frequency = Counter(token for _, there in documents for token in there & wanted)
-        total = sum(_rarity(frequency[token], len(documents)) for token in wanted) or 1.0
-        now = self._clock.now()
-        ranked = []
-        for one, there in documents:
-            assert one.statement is not None
-            overlap = sum(_rarity(frequency[token], len(documents)) for token in there & wanted) / total
-            ranked.append((self._line(one, one.statement, overlap, now), overlap))
-        return sorted(ranked, key=lambda pair: (-pair[0].score, pair[0].memory_id))
 
-    def _line(self, one: Listed, statement: Statement, overlap: float, now: datetime) -> Line:
-        text = f"{statement.content}{_when(statement)}"
-        age = max((now - statement.provenance.said_at).total_seconds() / 86_400, 0.0)
-        weight = (
-            statement.confidence
-            * (1 + statement.importance)
-            / 6
-            * (0.5 + 0.5 * 0.5 ** (age / _HALF_LIFE_DAYS))
-            * _SOURCE_WEIGHT.get(statement.provenance.source, 1.0)
+def _line(listed: Listed, statement: Statement, score: float) -> Line:
+    text = f"{statement.content}{_when(statement)}"
+    version = listed.period.number if listed.period else listed.memory.chain_version
+    return Line(listed.memory_id, version, text, score, estimated_tokens(text), statement)
+
+
+class _Shown(NamedTuple):
+    """What is needed to choose among memories: of the row where it shows the version that is listed."""
+
+    listed: Listed
+    subject: str
+    attribute: str
+    value: str | None
+    content: str
+    certainty: Certainty
+    scope: Scope
+    confidence: float
+    importance: int
+    source: Source
+    said_at: datetime
+
+
+class _Ranked(NamedTuple):
+    shown: _Shown
+    overlap: float
+    score: float
+
+
+def _scope_of(listed: Listed) -> Scope | None:
+    row = listed.memory
+    if listed.shows_memory:
+        return None if row.scope_kind is None else Scope(kind=row.scope_kind, anchor=row.scope_anchor)
+    return listed.statement.scope if listed.statement is not None else None
+
+
+def _shown(listed: Listed, scope: Scope | None) -> _Shown:
+    row = listed.memory
+    if listed.shows_memory and scope and row.confidence is not None and row.source and row.said_at:
+        return _Shown(
+            listed,
+            row.subject,
+            row.attribute,
+            row.value,
+            row.content,
+            row.certainty,
+            scope,
+            row.confidence,
+            row.importance,
+            row.source,
+            row.said_at,
         )
-        narrow = (3 - statement.scope.rank) * 0.05
-        pinned = 1.0 if one.memory.pinned else 0.0
-        version = one.period.number if one.period else one.memory.chain_version
-        return Line(
-            one.memory.memory_id,
-            version,
-            text,
-            overlap * 2 + weight + narrow + pinned,
-            estimated_tokens(text),
-            statement,
-        )
+    said = listed.statement
+    assert said is not None
+    return _Shown(
+        listed,
+        said.subject,
+        said.attribute,
+        said.value,
+        said.content,
+        said.certainty,
+        said.scope,
+        said.confidence,
+        said.importance,
+        said.provenance.source,
+        said.provenance.said_at,
+    )
+
+
+def _weight(one: _Shown, now: datetime) -> float:
+    """What counts besides the words."""
+    age = max((now - one.said_at).total_seconds() / 86_400, 0.0)
+    weight = (
+        one.confidence
+        * (1 + one.importance)
+        / 6
+        * (0.5 + 0.5 * math.pow(0.5, age / _HALF_LIFE_DAYS))
+        * _SOURCE_WEIGHT.get(one.source, 1.0)
+    )
+    return weight + (3 - one.scope.rank) * 0.05 + (1.0 if one.listed.memory.pinned else 0.0)
 
 
 def estimated_tokens(text: str) -> int:
     """About how many model tokens a text takes: one per Hanzi, one per four other characters."""
-    han = sum(1 for character in text if is_han(character))
+    han = count_han(text)
     return han + math.ceil((len(text) - han) / 4)
 
 

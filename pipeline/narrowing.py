@@ -2,13 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
+from typing import Protocol, TypeVar
 
 from ..domain.policy import Policy
+from ..domain.scope import Scope
 from ..domain.slot import fold_value
-from ..domain.statement import Statement
 from .keywords import KeyWordReader, KeyWords
+
+
+class Said(Protocol):
+    """What is compared of a statement."""
+
+    @property
+    def scope(self) -> Scope:
+        """How far it reaches."""
+
+    @property
+    def subject(self) -> str:
+        """Who or what it is about."""
+
+    @property
+    def attribute(self) -> str:
+        """What of the subject."""
+
+    @property
+    def value(self) -> str | None:
+        """The value, if it has one apart from the content."""
+
+    @property
+    def content(self) -> str:
+        """The sentence."""
+
+
+S = TypeVar("S", bound=Said)
 
 
 class Narrowing:
@@ -22,7 +50,34 @@ class Narrowing:
         # Its patterns take longer to compile than most commands take in all.
         return KeyWordReader(self._policy).read
 
-    def excepts(self, narrow: Statement, wide: Statement) -> bool:
+    def without_excepted(self, said: Sequence[S]) -> list[S]:
+        """Those that no narrower one among them excepts, in their order."""
+        if len({one.scope.rank for one in said}) < 2:
+            return list(said)
+        # Only what agrees in one of these can except the other: a few pairs of what would be all of them.
+        keys = [self._keys(one) for one in said]
+        narrower: dict[tuple[str, ...], list[S]] = {}
+        widest = max(one.scope.rank for one in said)
+        for one, agreeing in zip(said, keys, strict=True):
+            if one.scope.rank < widest:
+                for key in agreeing:
+                    narrower.setdefault(key, []).append(one)
+        return [
+            wide
+            for wide, agreeing in zip(said, keys, strict=True)
+            if not any(self.excepts(narrow, wide) for key in agreeing for narrow in narrower.get(key, ()))
+        ]
+
+    def _keys(self, said: Said) -> set[tuple[str, ...]]:
+        subject, value = fold_value(said.subject), said.value
+        if self._registry.get(said.attribute).cardinality == "single":
+            keys: set[tuple[str, ...]] = {(subject, said.attribute)}
+        else:
+            keys = set() if value is None else {(subject, said.attribute, fold_value(value))}
+        about = self._read(said.content).aspects
+        return keys | {(subject, "aspect", "", aspect) for aspect, _ in about}
+
+    def excepts(self, narrow: Said, wide: Said) -> bool:
         """Whether the narrow statement says, for its scope, what the wide one says otherwise.
 
         Of one single-valued attribute, the same value of a many-valued one, or the same aspect (order,

@@ -125,6 +125,11 @@ def is_han(ch: str) -> bool:
     return _HAN.fullmatch(ch) is not None
 
 
+def count_han(text: str) -> int:
+    """How many of the characters are Hanzi."""
+    return 0 if text.isascii() else len(_HAN.findall(text))
+
+
 def tokens(text: str) -> tuple[str, ...]:
     """Search tokens in the order of the text, repeats included.
 
@@ -148,7 +153,7 @@ def language_of(text: str) -> Language:
     A text is `mixed` when Latin words are more than a fifth of its words, a Chinese word being taken
     as 1.6 characters long.
     """
-    han = 0 if text.isascii() else len(_HAN.findall(text)) / 1.6
+    han = count_han(text) / 1.6
     if not han:
         return "en"
     latin = len(_LATIN_WORD.findall(text))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, Protocol
@@ -33,6 +33,11 @@ class Listed:
     def memory_id(self) -> str:
         """The memory's full id."""
         return self.memory.memory_id
+
+    @property
+    def said_pos(self) -> int | None:
+        """Position of the event that has the statement; None where there is none."""
+        return self.memory.said_pos if self.period is None else self.period.said_pos
 
     @property
     def shows_memory(self) -> bool:
@@ -115,6 +120,9 @@ class Views(Protocol):
         or not anything recorded the end, nor what begins later. With `status` those that have one of
         these. With both, what holds at the moment and has the status. With neither, all of them.
         """
+
+    def said(self, owner: Owner, positions: Sequence[int]) -> Mapping[int, Statement]:
+        """The statements of the owner's events at these positions; those that have none are left out."""
 
     def memory(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> MemoryRow | None:
         """One memory by its full id; None when the owner has none by that id."""

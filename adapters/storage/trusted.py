@@ -23,7 +23,7 @@ from .codec import PLAIN_JSON, Codec, Encoded
 Unread = Mapping[type[BaseModel], frozenset[str]]
 """By class the names of the fields that are left out."""
 
-Build = Callable[[Payload], Any]
+Build = Callable[[Any], Any]
 
 # The time of a turn stands in its event, its context and its statement alike.
 _moment = lru_cache(maxsize=8_192)(datetime.fromisoformat)

@@ -7,7 +7,7 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from sqlalchemy import Dialect, Row, Select, bindparam, distinct, func, select, true
 
@@ -31,6 +31,8 @@ from .shapes import Shape
 from .tables import OPEN, view_tables
 from .writer import batch_shape, memory_shape, period_shape
 
+R = TypeVar("R")
+
 _tables = view_tables(1)
 _memory, _period = _tables.memory, _tables.period
 _decision, _batch = _tables.decision, _tables.batch
@@ -41,11 +43,12 @@ _COLUMNS = len(_MEMORY.columns)
 _AGE = itemgetter(_MEMORY.place("created_pos"), _MEMORY.place("memory_id"))
 
 _STATUS = _COLUMNS + _PERIOD.place("status")
+_SAID = _COLUMNS + _PERIOD.place("said_pos")
 _SCOPE = _COLUMNS + _PERIOD.place("scope_kind")
 
 _PREFIX = re.compile(r"[0-9a-f]{1,32}")
-_AHEAD = 50
-"""How many statements are read when one is asked for: the next ones of its list are likely to be, too."""
+_MOST_AHEAD = 256
+"""How many statements are read at once for somebody who goes through a list."""
 
 
 class SqlViews:
@@ -94,6 +97,10 @@ class SqlViews:
         query = query if scope is None else query.where(_memory.c.scope_kind == scope)
         found = self._rows(query.order_by(_memory.c.created_pos, _memory.c.memory_id).limit(limit))
         return [Listed(row) for row in self._stored(owner, found)]
+
+    def said(self, owner: Owner, positions: Sequence[int]) -> dict[int, Statement]:
+        """The statements of the owner's events at these positions. See the port."""
+        return _said(self._store, owner, positions)
 
     def memory(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> MemoryRow | None:
         """One memory by its full id. See the port."""
@@ -147,12 +154,11 @@ class SqlViews:
             for row in found
             if (wanted is None or row[_STATUS] in wanted) and (scope is None or row[_SCOPE] == scope)
         ][:limit]
-        periods = [_StoredPeriod.of(dict(zip(_PERIOD_NAMES, row[_COLUMNS:], strict=True))) for row in found]
-        statements = _Statements(self._store, owner, [period.said_pos for period in periods])
+        statements = _Statements(self._store, owner, [row[_SAID] for row in found])
         if as_of is None:
-            rows = [statements.row(row) for row in found]
+            periods, rows = [_stored_period(row) for row in found], [statements.row(row) for row in found]
         else:
-            periods = [replace(period, known_to=None) for period in periods]
+            periods = [replace(_PERIOD.decode(row[_COLUMNS:]), known_to=None) for row in found]
             then = self._folded(owner, [period.memory_id for period in periods], as_of)
             rows = [then[period.memory_id] for period in periods]
         return [Listed(row, period, statements.at) for row, period in zip(rows, periods, strict=True)]
@@ -324,41 +330,41 @@ class SqlViews:
         return [statements.row(row) for row in found]
 
 
-class _StoredPeriod(PeriodRow):
-    """A period whose moments are made of what is stored when they are asked for."""
+def _reading(cls: type[R], shape: Shape[R], first: int) -> type[R]:
+    """A class of rows that read their fields from what was selected, when they are asked for.
 
-    def __getattr__(self, name: str) -> Any:
-        return _decoded(self, name, _PERIOD)
+    The columns of the shape begin at the place `first`.
+    """
+
+    def field(place: int, name: str) -> property:
+        decode = shape.decoders.get(name)
+        if decode is None:
+            return property(lambda row: row._found[place])
+        return property(lambda row: decode(row._found[place]))
+
+    fields = {c.name: field(place, c.name) for place, c in enumerate(shape.columns, start=first)}
+    return type(f"Stored{cls.__name__}", (cls,), fields)
 
 
-class _StoredRow(MemoryRow):
-    """A memory whose moments are made when they are asked for, and whose statement is read then."""
+class _StatedRow(MemoryRow):
+    """A memory whose statement is read from its event when it is asked for."""
 
     _statements: _Statements
-
-    def __getattr__(self, name: str) -> Any:
-        return _decoded(self, name, _MEMORY)
 
     @property
     def statement(self) -> Statement | None:
         return None if self.said_pos is None else self._statements.at(self.said_pos)
 
 
-def _names(shape: Shape[Any]) -> tuple[str, ...]:
-    """Under which names a row keeps the columns of a shape: what is to be decoded stays out of sight."""
-    return tuple(f"_{c.name}" if c.name in shape.decoders else c.name for c in shape.columns)
+_StoredMemory = _reading(_StatedRow, _MEMORY, 0)
+_StoredPeriod = _reading(PeriodRow, _PERIOD, _COLUMNS)
+_new, _put = object.__new__, object.__setattr__
 
 
-_MEMORY_NAMES, _PERIOD_NAMES = _names(_MEMORY), _names(_PERIOD)
-
-
-def _decoded(row: MemoryRow | PeriodRow, name: str, shape: Shape[Any]) -> Any:
-    """A field that is asked for the first time."""
-    decode = shape.decoders.get(name)
-    if decode is None:
-        raise AttributeError(name)
-    value = vars(row)[name] = decode(vars(row)[f"_{name}"])
-    return value
+def _stored_period(found: Sequence[Any]) -> PeriodRow:
+    row = _new(_StoredPeriod)
+    _put(row, "_found", found)
+    return row
 
 
 class _Statements:
@@ -371,25 +377,35 @@ class _Statements:
         self._store, self._owner, self._positions = store, owner, positions
         self._places: Mapping[int, int] | None = None
         self._read: dict[int, Statement] = {}
+        self._ahead, self._next = 1, 0
 
     def row(self, found: Sequence[Any]) -> MemoryRow:
-        """The row of a memory that was selected."""
-        values = dict(zip(_MEMORY_NAMES, found, strict=False))
-        values["_statements"] = self
-        return _StoredRow.of(values)
+        """The row of a memory of which the columns of `_MEMORY` were selected, and more behind them."""
+        row = _new(_StoredMemory)
+        _put(row, "_found", found)
+        _put(row, "_statements", self)
+        return row
 
     def at(self, position: int) -> Statement:
         """The statement of the event at a position that has one."""
         if position not in self._read:
             if self._places is None:
                 self._places = {known: place for place, known in enumerate(self._positions)}
-            place = self._places.get(position)
-            ahead = [] if place is None else self._positions[place + 1 : place + _AHEAD]
-            for entry in self._store.read_at(self._owner, [position, *ahead]).values():
-                assert isinstance(entry.event, Created | Updated | Proposed)
-                assert entry.event.statement is not None
-                self._read[entry.position] = entry.event.statement
+            place = self._places.get(position, -1)
+            # Whoever goes through the list is read ahead for; whoever picks from it is not.
+            self._ahead = min(2 * self._ahead, _MOST_AHEAD) if place == self._next else 1
+            self._next = place + self._ahead
+            chosen = self._positions[place : self._next] if place >= 0 else [position]
+            self._read |= _said(self._store, self._owner, chosen)
         return self._read[position]
+
+
+def _said(store: SqlEventStore, owner: Owner, positions: Sequence[int]) -> dict[int, Statement]:
+    return {
+        position: entry.event.statement
+        for position, entry in store.read_at(owner, positions).items()
+        if isinstance(entry.event, Created | Updated | Proposed) and entry.event.statement is not None
+    }
 
 
 _FULL = re.compile(r"[0-9a-f]{32}")
