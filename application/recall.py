@@ -19,6 +19,7 @@ from ..pipeline.narrowing import Narrowing
 from ..pipeline.signals import family_of
 from ..pipeline.text import count_han, language_of, tokens
 from ..projections.ports import Listed, Views
+from ..projections.rows import MemoryRow
 
 _HALF_LIFE_DAYS = 180.0
 """Age at which recency weighs half; a first guess, to be measured when recall gets its own set."""
@@ -53,7 +54,8 @@ class Recall:
 
     def search(self, owner: Owner, query: str, *, limit: int) -> Sequence[Line]:
         """Memories that hold now and share words with the query, best first; at most `limit`."""
-        shown = [_shown(one, _scope_of(one)) for one in self._held(owner) if one.said_pos is not None]
+        listed = [(one, scope) for one in self._held(owner) if (scope := _scope_of(one)) is not None]
+        shown = [_shown(one, scope) for one, scope in listed]
         found = [one for one in self._ranked(shown, query) if one.overlap > 0][:limit]
         return self._lines(owner, found)
 
@@ -86,7 +88,7 @@ class Recall:
                 scope = scope if scope is not None and scope.covers(reach) else None
                 if one.shows_memory:
                     covers[where] = scope
-            if scope is not None and (shown := _shown(one, scope)).certainty == "certain":
+            if scope is not None and (shown := _shown(one, scope)).said.certainty == "certain":
                 covering.append(shown)
         return self._within(owner, self._ranked(self._narrowing.without_excepted(covering), query), budget)
 
@@ -135,16 +137,39 @@ def _line(listed: Listed, statement: Statement, score: float) -> Line:
     return Line(listed.memory_id, version, text, score, estimated_tokens(text), statement)
 
 
-class _Shown(NamedTuple):
-    """What is needed to choose among memories: of the row where it shows the version that is listed."""
+class _Shown:
+    """What is needed to choose among memories: of the row where that shows the version that is listed."""
 
-    listed: Listed
+    __slots__ = ("listed", "said", "scope")
+
+    def __init__(self, listed: Listed, said: MemoryRow | _Statement, scope: Scope) -> None:
+        self.listed, self.said, self.scope = listed, said, scope
+
+    @property
+    def subject(self) -> str:
+        return self.said.subject
+
+    @property
+    def attribute(self) -> str:
+        return self.said.attribute
+
+    @property
+    def value(self) -> str | None:
+        return self.said.value
+
+    @property
+    def content(self) -> str:
+        return self.said.content
+
+
+class _Statement(NamedTuple):
+    """A statement with the names that its memory's row would have."""
+
     subject: str
     attribute: str
     value: str | None
     content: str
     certainty: Certainty
-    scope: Scope
     confidence: float
     importance: int
     source: Source
@@ -164,48 +189,38 @@ def _scope_of(listed: Listed) -> Scope | None:
     return listed.statement.scope if listed.statement is not None else None
 
 
-def _shown(listed: Listed, scope: Scope | None) -> _Shown:
-    row = listed.memory
-    if listed.shows_memory and scope and row.confidence is not None and row.source and row.said_at:
-        return _Shown(
-            listed,
-            row.subject,
-            row.attribute,
-            row.value,
-            row.content,
-            row.certainty,
-            scope,
-            row.confidence,
-            row.importance,
-            row.source,
-            row.said_at,
-        )
+def _shown(listed: Listed, scope: Scope) -> _Shown:
+    if listed.shows_memory:
+        return _Shown(listed, listed.memory, scope)
     said = listed.statement
     assert said is not None
     return _Shown(
         listed,
-        said.subject,
-        said.attribute,
-        said.value,
-        said.content,
-        said.certainty,
-        said.scope,
-        said.confidence,
-        said.importance,
-        said.provenance.source,
-        said.provenance.said_at,
+        _Statement(
+            said.subject,
+            said.attribute,
+            said.value,
+            said.content,
+            said.certainty,
+            said.confidence,
+            said.importance,
+            said.provenance.source,
+            said.provenance.said_at,
+        ),
+        scope,
     )
 
 
 def _weight(one: _Shown, now: datetime) -> float:
     """What counts besides the words."""
-    age = max((now - one.said_at).total_seconds() / 86_400, 0.0)
+    said = one.said
+    age = max((now - said.said_at).total_seconds() / 86_400, 0.0) if said.said_at else 0.0
     weight = (
-        one.confidence
-        * (1 + one.importance)
+        (said.confidence or 0.0)
+        * (1 + said.importance)
         / 6
         * (0.5 + 0.5 * math.pow(0.5, age / _HALF_LIFE_DAYS))
-        * _SOURCE_WEIGHT.get(one.source, 1.0)
+        * _SOURCE_WEIGHT.get(said.source or "", 1.0)
     )
     return weight + (3 - one.scope.rank) * 0.05 + (1.0 if one.listed.memory.pinned else 0.0)
 
