@@ -51,7 +51,7 @@ class Directory:
             return self
         new = [memory_id for memory_id in memories if memory_id not in self.memories]
         opened = self._opened.changed(dict(zip(new, count(len(self.memories)), strict=False)))
-        tables = {i: replace(t, behind=(*t.behind, *memories)) for i, t in self._tables.items()}
+        tables = {i: _Table(t.ids, t.keys, (*t.behind, *memories)) for i, t in self._tables.items()}
         after = Directory(self.registry, self.memories.changed(memories), opened, tables)
         for index, table in tables.items():
             if len(table.behind) > _BEHIND:

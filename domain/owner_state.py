@@ -110,7 +110,7 @@ class OwnerState:
         self, position: int, ledger: Ledger, changed: Mapping[str, Memory], changes: Sequence[str]
     ) -> OwnerState:
         if not changed:
-            return replace(self, position=position, ledger=ledger)
+            return OwnerState(self.registry, ledger, position, self._directory, self._changes)
         directory = self._found_by.changed(changed)
         latest = (*self._changes, *changes)[-_LATEST:]
         return OwnerState(self.registry, ledger, position, directory, latest)

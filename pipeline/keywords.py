@@ -96,12 +96,7 @@ class KeyWordReader:
 
 def says(text: str, phrase: str) -> bool:
     """Whether a normalised text holds a phrase: Latin words whole, Hanzi wherever they stand."""
-    return _pattern_of(phrase).search(text) is not None
-
-
-@lru_cache(maxsize=10_000)
-def _pattern_of(phrase: str) -> re.Pattern[str]:
-    return _phrase_pattern([phrase])
+    return _pattern_of((phrase,)).search(text) is not None
 
 
 def _groups(policy: Policy) -> Mapping[str, str]:
@@ -115,6 +110,7 @@ def _groups(policy: Policy) -> Mapping[str, str]:
     return groups
 
 
+@lru_cache(maxsize=10_000)
 def _fold(phrase: str) -> str:
     return normalise(phrase).text
 
@@ -125,24 +121,26 @@ def _phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     They are put together by their first characters, which every branch begins with: so the search
     looks further only where one of these characters stands, and then only at the phrases that begin with it.
     """
+    return _pattern_of(tuple(phrases))
+
+
+# Remembered, so that who opens a second store does not wait for the same patterns again.
+@lru_cache(maxsize=10_000)
+def _pattern_of(phrases: tuple[str, ...]) -> re.Pattern[str]:
     distinct = sorted({_fold(phrase) for phrase in phrases}, key=lambda phrase: (-len(phrase), phrase))
     if not distinct:
-        return _compiled(r"(?!)")
+        return re.compile(r"(?!)")
     by_first: dict[str, list[str]] = {}
     for phrase in distinct:
         after = "" if is_han(phrase[-1]) else r"(?![0-9a-z])"
         by_first.setdefault(phrase[0], []).append(re.escape(phrase[1:]) + after)
-    return _compiled("|".join(f"{_begun(first)}(?:{'|'.join(rests)})" for first, rests in by_first.items()))
+    return re.compile("|".join(f"{_begun(first)}(?:{'|'.join(rests)})" for first, rests in by_first.items()))
 
 
 def _begun(first: str) -> str:
     """A phrase's first character, with what must not stand before it."""
     literal = re.escape(first)
     return literal if is_han(first) else f"{literal}(?<![0-9a-z]{literal})"
-
-
-# More patterns than `re` itself remembers: whoever opens a second store does not wait for them again.
-_compiled = lru_cache(maxsize=1_000)(re.compile)
 
 
 def _stem(word: str) -> str:
