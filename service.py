@@ -215,12 +215,12 @@ class MemoryService:
             NotFoundError: no such memory, or no such version of it.
         """
         from .application.explain import explain
-        from .application.people import memory_in
+        from .domain.memory import Memory
 
         named = self._owner(owner)
-        state = self._states.load(named)
-        memory = memory_in(state, self.resolve(named, memory_id))
-        return explain(self._store, named, state, memory, version)
+        full = self.resolve(named, memory_id)
+        memory = Memory(full, tuple(self._store.read_stream(named, full)))
+        return explain(self._store, self._views, named, memory, version)
 
     def log(
         self, owner: OwnerName, *, after_position: int = 0, topics: Sequence[str] | None = None

@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from ..domain.errors import NotFoundError
 from ..domain.events import Endorsed, Judged, Proposed, RolledBack
 from ..domain.history import Version, struck_versions
-from ..domain.ledger import Batch
+from ..domain.ledger import Batch, Ledger
 from ..domain.memory import Memory
 from ..domain.owner import Owner
-from ..domain.owner_state import OwnerState
 from ..domain.ports import EventStore
 from ..domain.stream import RecordedEvent
+from ..projections.ports import Views
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,9 +52,11 @@ class Why:
 
 
 def explain(
-    store: EventStore, owner: Owner, state: OwnerState, memory: Memory, number: int | None = None
+    store: EventStore, views: Views, owner: Owner, memory: Memory, number: int | None = None
 ) -> Why:
     """Put the chain together for one version (`number`), or for all of them.
+
+    Read are the memory's turns and the owner's ledger, and not the owner's other memories.
 
     Raises:
         NotFoundError: the memory has no version of that number.
@@ -74,6 +76,9 @@ def explain(
         )
         for version in versions
     ]
+    ledger_id = store.ledger_id(owner)
+    ledger = Ledger(ledger_id, tuple(store.read_stream(owner, ledger_id)))
+    superseded = [listed.memory for listed in views.memories(owner, status="superseded")]
     batch_ids = set(struck_by.values()) | {entry.event.correlation_id for entry in memory.entries}
     return Why(
         memory=memory,
@@ -87,12 +92,8 @@ def explain(
             for turn_id, entry in turns.items()
             if isinstance(entry.event, Judged) and entry.event.text is not None
         },
-        replaces=[
-            other.memory_id
-            for other in state.memories.values()
-            if other.closing is not None and other.closing.successor == memory.memory_id
-        ],
-        batches=[batch for batch in state.ledger.batches.values() if batch.batch_id in batch_ids],
+        replaces=[row.memory_id for row in superseded if row.successor == memory.memory_id],
+        batches=[batch for batch in ledger.batches.values() if batch.batch_id in batch_ids],
     )
 
 
