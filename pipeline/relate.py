@@ -56,12 +56,14 @@ class WordRelations:
         """Relations to the active memories, surest first; of equals, the later memory first."""
         if statement is None:
             return ()
-        said = self._said(candidate, statement)
+        said, contrast = self._said(candidate, statement), is_contrast(candidate)
+        replaces = said.asserts and (is_change(candidate) or is_correction(candidate))
+        former = candidate.former_value if replaces else None
         found: list[tuple[float, int, Relation]] = []
         compared = self._worth_comparing(candidate, said, state)
         for order, (memory_id, now) in enumerate(_standing(statement.subject, context, compared)):
             kept = self._kept(now.attribute, now.type, now.content, now.value, now.polarity)
-            if is_contrast(candidate):
+            if contrast:
                 if now.provenance.turn_id == context.turn_id:
                     continue  # what the same words have just said is not what they contrast with
                 found += self._contrasted(candidate, now, kept, memory_id, order)
@@ -69,7 +71,7 @@ class WordRelations:
             relation = (
                 against(said, kept, now.scope) if said.passing else relate(said, kept, now.scope, self._rules)
             )
-            if self._holds_former(candidate, said, now, kept):
+            if former and self._holds_former(former, candidate, said, now, kept):
                 relation = ("named", 0.95)
             if relation is not None:
                 kind, score = relation
@@ -103,11 +105,10 @@ class WordRelations:
         for aspect, _value in kept.words.aspects:
             yield "aspect", aspect
 
-    def _holds_former(self, candidate: Candidate, said: Said, now: Statement, kept: Kept) -> bool:
+    def _holds_former(
+        self, former: str, candidate: Candidate, said: Said, now: Statement, kept: Kept
+    ) -> bool:
         """Whether a memory on the same matter, or on none in particular, holds what is so no longer."""
-        former = candidate.former_value
-        if not former or not (is_change(candidate) or is_correction(candidate)) or not said.asserts:
-            return False
         on_it = kept.loose or kept.attribute == said.attribute
         return on_it and carried(former, candidate.value or "", now.content, now.value) is not None
 
