@@ -138,7 +138,20 @@ class UnknownEventError(StoreError):
 class VerificationFailedError(StoreError):
     """The log is not what it was: a digest, a position or a projection does not agree."""
 
-    def __init__(self, problem: str, position: int | None = None) -> None:
+    def __init__(
+        self,
+        problem: str,
+        position: int | None = None,
+        *,
+        next_step: str = "restore the store from a backup",
+    ) -> None:
         at = "" if position is None else f" at position {position}"
-        super().__init__(f"verification failed{at}: {problem}; restore the store from a backup")
-        self.problem, self.position = problem, position
+        super().__init__(f"verification failed{at}: {problem}; {next_step}")
+        self.problem, self.position, self.next_step = problem, position, next_step
+
+
+class ProjectionDamagedError(VerificationFailedError):
+    """Rows of a projection are not what any events say; the log may well be whole."""
+
+    def __init__(self, problem: str) -> None:
+        super().__init__(problem, next_step="`memstrata rebuild` makes them anew from the events")

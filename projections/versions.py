@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
+from ..domain.errors import ProjectionDamagedError
 from ..domain.events import Created, Expired, RolledBack, Superseded, Updated
 from ..domain.history import ChainFold, Period, Standing, Version, standing, struck_versions
 from ..domain.memory import Memory
@@ -134,6 +135,8 @@ def _folded(entries: Sequence[RecordedEvent], struck: frozenset[int]) -> ChainFo
 
 def _filled(rows: Sequence[PeriodRow | None], stored: Known) -> list[PeriodRow | None]:
     """The rows, with those that were not read yet: what was not touched stands where it stood."""
+    if len(stored) < len(rows):
+        raise ProjectionDamagedError("periods of a memory are missing")
     return [stored[place] if row is None else row for place, row in enumerate(rows)]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from urllib.parse import quote
 
 from ...domain.errors import StoreUnavailableError
-from .failures import is_damage, translate
+from .failures import code_of, is_damage, translate
 
 _LONGEST = 300
 """Code points of what SQLite says about a table: the first findings say where to look."""
@@ -34,7 +34,7 @@ def find_damage(path: str) -> list[Damage]:
         ) as connection:
             return _find(connection)
     except sqlite3.Error as error:
-        problem = translate(error.sqlite_errorname, path)
+        problem = translate(code_of(error), path)
         raise problem or StoreUnavailableError(path, str(error), "check the file") from error
 
 
@@ -43,7 +43,7 @@ def _find(connection: sqlite3.Connection) -> list[Damage]:
         names = connection.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")
         found = [(name, _problem(connection, name)) for (name,) in names.fetchall()]
     except (sqlite3.DatabaseError, UnicodeDecodeError) as error:
-        if isinstance(error, sqlite3.Error) and not is_damage(error.sqlite_errorname):
+        if isinstance(error, sqlite3.Error) and not is_damage(code_of(error)):
             raise
         # Nothing is found in a file without it, and nothing else in it can be looked at.
         return [Damage("sqlite_schema", "the list of tables cannot be read")]
@@ -55,7 +55,7 @@ def _problem(connection: sqlite3.Connection, table: str) -> str:
     try:
         rows = connection.execute(f'PRAGMA integrity_check("{quoted}")').fetchall()
     except sqlite3.DatabaseError as error:
-        if not is_damage(error.sqlite_errorname):
+        if not is_damage(code_of(error)):
             raise
         return "the table or an index of it cannot be read"
     lines = [line for (row,) in rows for line in str(row).splitlines()]

@@ -44,7 +44,7 @@ _SQLITE = {
 }
 
 
-WRONG_KIND = (AttributeError, TypeError, ValueError, OverflowError)
+WRONG_KIND = (AttributeError, LookupError, OverflowError, TypeError, ValueError)
 """What values raise that a column does not hold by any doing of this program."""
 
 _BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
@@ -56,8 +56,13 @@ class StoreBusyError(StoreUnavailableError):
 
 def sqlite_code(error: DBAPIError) -> str:
     """SQLite's name of the error, "" when it has none."""
-    named = getattr(error.orig, "sqlite_errorname", None)
-    if named is None and isinstance(error.orig, sqlite3.OperationalError):
+    return code_of(error.orig)
+
+
+def code_of(error: BaseException | None) -> str:
+    """The same for an error as the driver raised it."""
+    named = getattr(error, "sqlite_errorname", None)
+    if named is None and isinstance(error, sqlite3.OperationalError):
         return "SQLITE_CORRUPT_TEXT"  # of Python's module, which found text that is no UTF-8
     return str(named or "")
 

@@ -11,7 +11,7 @@ from memstrata import Memstrata, Turn
 from memstrata.domain.events import BatchClosed, BatchOpened, Judged
 
 OWNER = "acme/lin"
-NOON = datetime(2026, 10, 15, 12, tzinfo=UTC)
+NOON = datetime(2024, 10, 15, 12, tzinfo=UTC)
 CITIES = ("成都", "绵阳", "杭州", "苏州", "上海", "北京", "广州", "深圳")
 
 STORY = (

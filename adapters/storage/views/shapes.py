@@ -9,6 +9,8 @@ from typing import Any, Generic, TypeVar
 
 from sqlalchemy import Boolean, Column, Table
 
+from ....domain.errors import ProjectionDamagedError
+from ..failures import WRONG_KIND
 from ..keyed import from_microseconds, to_microseconds
 from .tables import OPEN
 
@@ -25,7 +27,7 @@ class Shape(Generic[R]):
     """
 
     def __init__(self, table: Table, names: Sequence[str], make: Callable[[dict[str, Any]], R]) -> None:
-        self._make, self._names = make, tuple(names)
+        self._table, self._make, self._names = table.name, make, tuple(names)
         self.columns = [table.columns[name] for name in names]
         kept = [column for column in table.columns if column.name != "owner_ref"]
         self._get = attrgetter(*(column.name for column in kept))
@@ -47,9 +49,12 @@ class Shape(Generic[R]):
     def decode(self, found: Sequence[Any]) -> R:
         """The row of which `columns` were selected; what stands behind them is not looked at."""
         values = dict(zip(self._names, found, strict=False))
-        for name, decode in self.decoders.items():
-            values[name] = decode(values[name])
-        return self._make(values)
+        try:
+            for name, decode in self.decoders.items():
+                values[name] = decode(values[name])
+            return self._make(values)
+        except WRONG_KIND as error:
+            raise ProjectionDamagedError(f"a row of the table {self._table} cannot be read") from error
 
 
 Translate = Callable[[Any], Any]
