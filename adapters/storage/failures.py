@@ -74,7 +74,7 @@ def is_busy(error: DBAPIError) -> bool:
 
 def is_damage(code: str) -> bool:
     """Whether SQLite's name of an error says that the file is not what was written."""
-    return code.startswith(("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_IOERR_SHORT_READ"))
+    return code.startswith(("SQLITE_CORRUPT", "SQLITE_IOERR_SHORT_READ"))
 
 
 def damaged_error(where: str) -> StoreUnavailableError:

@@ -135,17 +135,16 @@ def test_doctor_names_the_table_whose_index_is_damaged(path: Path, index: str) -
     assert "damaged, restore it from a backup: event: " in diagnosed.stdout
 
 
-def test_a_damaged_beginning_is_told_from_a_whole_file(path: Path) -> None:
+def test_a_damaged_beginning_looks_like_no_database(path: Path) -> None:
     spoil(path, 1)
 
-    for command in (["list"], ["verify"], ["rebuild"], ["ingest", os.devnull]):
+    for command in (["list"], ["verify"], ["rebuild"], ["ingest", os.devnull], ["doctor"]):
         done = run(path, *command)
         assert done.exit_code == 1
         assert (
             "not a database, or its beginning is damaged; name another file with --db, or restore"
-            in done.stderr
+            in done.output
         )
-    assert run(path, "doctor").exit_code == 5
 
 
 COMMANDS = (
