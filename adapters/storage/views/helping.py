@@ -45,10 +45,17 @@ class Helper:
         self._process = process
 
     @classmethod
-    def start(cls, store: SqlEventStore, make_shaping: MakeShaping | None, shadow: Shadow) -> Helper | None:
-        """Start it where there is a processor for it and enough to do; else None."""
+    def start(
+        cls,
+        store: SqlEventStore,
+        make_shaping: MakeShaping | None,
+        shadow: Shadow,
+        *,
+        worth: int = WORTH_IT,
+    ) -> Helper | None:
+        """Start it where there is a processor for it, and at least so many events to fold; else None."""
         events = sum(map(store.head_position, store.partitions)) - shadow.folded()
-        if make_shaping is None or store.where == "memory" or events < WORTH_IT or (os.cpu_count() or 1) < 2:
+        if make_shaping is None or store.where == "memory" or events < worth or (os.cpu_count() or 1) < 2:
             return None
         task = pickle.dumps(_Task(store.where, make_shaping, shadow.generation, shadow.token))
         process = subprocess.Popen(
