@@ -62,11 +62,14 @@ def verify(context: click.Context) -> None:
 
 @click.command("rebuild", cls=Command, example="memstrata rebuild --check")
 @click.option("--check", is_flag=True, help="Compare only, and leave the tables as they are.")
+@click.option("--fresh", is_flag=True, help="Begin anew, even where an interrupted rebuild could go on.")
 @on_store
 @with_json
 @click.pass_context
-def rebuild(context: click.Context, check: bool) -> None:
+def rebuild(context: click.Context, check: bool, fresh: bool) -> None:
     """Recompute every projection from the first event, compare, and put the new tables in place.
+
+    Others may read and write meanwhile. What was interrupted goes on where it was.
 
     With --check the exit status is 5 when the live rows are not what the events say.
     """
@@ -78,7 +81,7 @@ def rebuild(context: click.Context, check: bool) -> None:
     with console.existing() as store:
         heads = sum(store.store.head_position(part) for part in store.store.partitions)
         with bar_to(heads, "rebuilding") as reached:
-            report = store.rebuild(check=check, progress=lambda read, _: reached(read))
+            report = store.rebuild(check=check, fresh=fresh, progress=lambda read, _: reached(read))
     if console.as_json:
         console.form(
             {
@@ -91,6 +94,7 @@ def rebuild(context: click.Context, check: bool) -> None:
                         "same": one.same,
                         "live_rows": one.live_rows,
                         "rebuilt_rows": one.rebuilt_rows,
+                        "equal_rows": one.equal_rows,
                     }
                     for one in report.tables
                 ],
