@@ -1,127 +1,126 @@
-"""How fast every projection is rebuilt, against bare sqlite3 writing the same rows.
+"""How fast every projection is rebuilt, how that grows, and how much memory it takes.
 
-The store holds the examples' turns, taken in again and again for further owners until there are
-enough events. `rebuild` reads the log, folds it, writes shadow tables, compares and swaps. `sqlite3`
-writes the rows that came out, ready-made, into equal tables with the same indexes: the disk's limit.
+The store holds copies of what the examples leave (see `filling.py`) for as many owners as it takes. Each
+measurement is a process of its own: it opens the store, rebuilds it once so that there are live rows to
+compare with, and then measures `rounds` rebuilds: reading the log, folding, writing the new tables beside
+the live ones, comparing both, swapping. Memory is the greatest of the process and of its helper.
 
-    python benchmarks/rebuild.py [--events 20000] [--rounds 3] [--folder DIR] [--json]
+`sqlite3` writes the rows that came out, ready-made, into equal tables: the disk's limit.
+
+    python benchmarks/rebuild.py [--events 1000 10000 100000 1000000] [--rounds 2] [--folder DIR] [--json]
 """
 
 import argparse
 import json
+import os
 import resource
 import sqlite3
 import statistics
+import subprocess
+import sys
 import tempfile
 import time
 from contextlib import closing
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from memstrata import Memstrata
-from memstrata.adapters.importers import Defaults, read_turns
+from filling import filled_store
 
-ROOT = Path(__file__).resolve().parent.parent
-TABLES = ("memory", "memory_version", "memory_period", "decision", "turn", "batch")
+from memstrata import Memstrata
+
+TABLES = ("memory", "memory_period", "decision", "batch")
 
 
 @dataclass(frozen=True)
 class Figure:
-    """Medians of the rounds; `ratio` is sqlite3's time over the rebuild's."""
+    """Medians of the rounds. `processor` counts the process and its helper."""
 
     events: int
     rows: int
-    rebuild_seconds: float
+    seconds: float
     events_per_second: int
+    processor_seconds: float
     sqlite_seconds: float
-    ratio: float
     peak_megabytes: int
 
 
-def filled(folder: Path, events: int) -> Memstrata:
-    """A store with at least so many events."""
-    memory = Memstrata.open(str(folder / "store.db"), durability="fast")
-    histories = [
-        [placed.turn for placed in read_turns(path.read_bytes(), Defaults()).turns]
-        for path in sorted((ROOT / "examples").glob("*.jsonl"))
-    ]
-    owner = 0
-    while memory.store.head_position() < events:
-        for turns in histories:
-            owner += 1
-            memory.ingest(f"bench/{owner}", turns)
-    return memory
+def processor() -> float:
+    times = os.times()
+    return times.user + times.system + times.children_user + times.children_system
 
 
-def raw_rows(path: Path) -> dict[str, tuple[str, list[str], list[tuple[object, ...]]]]:
-    """Of each projection table: its DDL, the DDL of its indexes, and its rows."""
-    found = {}
-    with closing(sqlite3.connect(path)) as connection:
+def written_bare(source: Path, target: Path) -> tuple[int, float]:
+    """Rows, and the seconds that sqlite3 takes for them in one transaction."""
+    rows = {}
+    with closing(sqlite3.connect(source)) as connection:
         for table in TABLES:
-            query = "select sql from sqlite_master where tbl_name = ? and type = ? and sql is not null"
-            ddl = [sql for (sql,) in connection.execute(query, (table, "table"))]
-            indexes = [sql for (sql,) in connection.execute(query, (table, "index"))]
-            if ddl:
-                found[table] = (ddl[0], indexes, connection.execute(f"select * from {table}").fetchall())
-    return found
-
-
-def written_bare(path: Path, rows: dict[str, tuple[str, list[str], list[tuple[object, ...]]]]) -> float:
-    """Seconds that sqlite3 takes for the same rows in one transaction, indexes last."""
+            (ddl,) = connection.execute("select sql from sqlite_master where name = ?", (table,)).fetchone()
+            rows[table] = (ddl, connection.execute(f"select * from {table}").fetchall())
     started = time.perf_counter()
-    with closing(sqlite3.connect(path)) as connection:
+    with closing(sqlite3.connect(target)) as connection:
         connection.execute("pragma journal_mode=wal")
         connection.execute("pragma synchronous=full")
         with connection:
-            for ddl, indexes, values in rows.values():
+            for table, (ddl, values) in rows.items():
                 connection.execute(ddl)
                 if values:
                     marks = ",".join("?" * len(values[0]))
-                    table = ddl.split("(")[0].split()[-1]
                     connection.executemany(f"insert into {table} values ({marks})", values)
-                for index in indexes:
-                    connection.execute(index)
-    return time.perf_counter() - started
+    return sum(len(values) for _, values in rows.values()), time.perf_counter() - started
+
+
+def measured(path: Path, rounds: int) -> dict[str, float]:
+    """Runs in a process of its own."""
+    with Memstrata.open(str(path)) as memory:  # which rebuilds what was written without projections
+        seconds, busy = [], []
+        for _ in range(rounds):
+            started, used = time.perf_counter(), processor()
+            report = memory.rebuild()
+            seconds.append(time.perf_counter() - started)
+            busy.append(processor() - used)
+            assert report.same, "a rebuild gave other rows than the one before"
+    kinds = (resource.RUSAGE_SELF, resource.RUSAGE_CHILDREN)
+    peak = max(resource.getrusage(kind).ru_maxrss for kind in kinds)
+    return {
+        "events": report.events,
+        "seconds": statistics.median(seconds),
+        "processor": statistics.median(busy),
+        "peak": peak // 1024,
+    }
 
 
 def measure(events: int, rounds: int, folder: Path) -> Figure:
-    memory = filled(folder, events)
-    path = folder / "store.db"
-    rebuilt, bare = [], []
-    for number in range(rounds):
-        started = time.perf_counter()
-        report = memory.rebuild()
-        rebuilt.append(time.perf_counter() - started)
-        assert report.same, "a rebuild gave other rows than the appends"
-        rows = raw_rows(path)
-        bare.append(written_bare(folder / f"bare-{number}.db", rows))
-    memory.close()
-    seconds, limit = statistics.median(rebuilt), statistics.median(bare)
+    path = folder / f"{events}.db"
+    filled_store(path, events)
+    command = [sys.executable, __file__, "--measure", str(path), "--rounds", str(rounds)]
+    found = json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+    rows, limit = written_bare(path, folder / f"{events}-bare.db")
     return Figure(
-        events=report.events,
-        rows=sum(len(values) for _, _, values in rows.values()),
-        rebuild_seconds=round(seconds, 2),
-        events_per_second=round(report.events / seconds),
+        events=found["events"],
+        rows=rows,
+        seconds=round(found["seconds"], 2),
+        events_per_second=round(found["events"] / found["seconds"]),
+        processor_seconds=round(found["processor"], 2),
         sqlite_seconds=round(limit, 2),
-        ratio=round(limit / seconds, 3),
-        peak_megabytes=resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024,
+        peak_megabytes=found["peak"],
     )
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
-    parser.add_argument("--events", type=int, default=20_000)
-    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--events", type=int, nargs="+", default=[1_000, 10_000, 100_000, 1_000_000])
+    parser.add_argument("--rounds", type=int, default=2)
     parser.add_argument("--folder", help="where the files are written (default: a temporary folder)")
-    parser.add_argument("--json", action="store_true", help="one JSON object")
+    parser.add_argument("--json", action="store_true", help="one JSON object for each number of events")
+    parser.add_argument("--measure", help=argparse.SUPPRESS)
     options = parser.parse_args()
-    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
-        figure = measure(options.events, options.rounds, Path(folder))
-    if options.json:
-        print(json.dumps(asdict(figure)))
+    if options.measure:
+        print(json.dumps(measured(Path(options.measure), options.rounds)))
         return
-    for name, value in asdict(figure).items():
-        print(f"{name:20} {value}")
+    with tempfile.TemporaryDirectory(dir=options.folder) as folder:
+        for events in options.events:
+            figure = asdict(measure(events, options.rounds, Path(folder)))
+            print(json.dumps(figure) if options.json else "  ".join(f"{k} {v}" for k, v in figure.items()))
 
 
 if __name__ == "__main__":
