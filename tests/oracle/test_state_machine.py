@@ -1,0 +1,44 @@
+"""Whatever happens to a store, its views are what the events mean.
+
+CI plays 200 histories of 60 steps, always the same ones. `MEMSTRATA_HYPOTHESIS=nightly` plays 5,000
+random ones. See docs/testing.md.
+"""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis import seed as seeded
+from hypothesis.stateful import run_state_machine_as_test
+
+from .machine import Histories
+
+NIGHTLY = os.environ.get("MEMSTRATA_HYPOTHESIS") == "nightly"
+PARTS = 8
+"""Items that the histories are spread over, so that several workers share them."""
+EXAMPLES = int(os.environ.get("MEMSTRATA_HISTORIES", 5_000 if NIGHTLY else 200)) // PARTS
+STEPS = 60
+
+
+@pytest.mark.parametrize("part", range(PARTS))
+def test_after_every_step_the_views_are_what_the_events_mean(part: int) -> None:
+    class Part(Histories):
+        """Hypothesis derives the histories from the name, so that each part plays others."""
+
+    Part.__name__ = Part.__qualname__ = f"Histories{part}"
+
+    chosen = settings(
+        max_examples=EXAMPLES,
+        stateful_step_count=STEPS,
+        deadline=None,
+        derandomize=False,
+        database=None,
+        phases=(Phase.generate, Phase.shrink),
+        print_blob=False,
+        suppress_health_check=list(HealthCheck),
+    )
+    if not NIGHTLY:
+        seeded(part)(Part)
+    run_state_machine_as_test(Part, settings=chosen)
