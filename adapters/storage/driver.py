@@ -95,6 +95,10 @@ class Driver:
         self._dialect = connection.dialect
         self._error = connection.dialect.loaded_dbapi.Error
 
+    def close(self) -> None:
+        """Let go of the last statement: where it failed, SQLite keeps the files open for its sake."""
+        self._cursor.close()
+
     def command(self, sql: str) -> None:
         """Execute what takes no parameters."""
         try:

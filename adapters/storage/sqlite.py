@@ -232,6 +232,7 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close every connection. A store in memory is gone with it."""
         with self._lock:
+            self._driver.close()
             self._writer.close()
             self._writing_engine.dispose()
             if self._readers is not None:
