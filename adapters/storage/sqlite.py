@@ -232,8 +232,9 @@ class SqliteDatabase:
     def close(self) -> None:
         """Close every connection. A store in memory is gone with it."""
         with self._lock:
-            self._driver.close()
-            self._writer.close()
+            if not self._writer.closed:
+                self._driver.close()
+                self._writer.close()
             self._writing_engine.dispose()
             if self._readers is not None:
                 self._readers.dispose()
