@@ -21,18 +21,13 @@ from memstrata.domain.statement import Statement
 from memstrata.domain.stream import RecordedEvent
 from memstrata.projections.fold import Changes, Past, fold
 from memstrata.projections.ports import DecisionQuery
-from memstrata.projections.rows import PeriodRow
+from memstrata.projections.rows import DecisionKeys, DecisionRow, PeriodRow
 
 from .oracle import Story, Stream, occasions, slots
 
-IDENTITY = {
-    "memory": "memory_id",
-    "memory_version": "memory_id",
-    "memory_period": "memory_id",
-    "decision": "stream_id",
-    "turn": "turn_id",
-    "batch": "batch_id",
-}
+IDENTITY = {"memory": "memory_id", "memory_period": "memory_id", "decision": "position", "batch": "batch_id"}
+"""By table, the column that says which stream a row is about."""
+
 Rows = dict[str, frozenset[tuple[Any, ...]]]
 
 _columns = {table.name: [column.name for column in table.columns] for table in view_tables(1).all}
@@ -47,7 +42,7 @@ class Comparison:
         self.rows: Rows = {}
         self.one_registry = True
         """Whether no other attribute registry was ever in force."""
-        self._ids: dict[bytes, str] = {}
+        self._stream_at: dict[int, str] = {}
         self._last_recorded: datetime | None = None
 
     def registry_changed(self) -> None:
@@ -83,6 +78,7 @@ class Comparison:
             assert entry.position == self.position + 1, "a position is missing"
             assert self._last_recorded is None or entry.recorded_at >= self._last_recorded
             self.position, self._last_recorded = entry.position, entry.recorded_at
+            self._stream_at[entry.position] = entry.stream_id
             name = owners[entry.owner_ref]
             touched.setdefault(name, set()).update(self.stories[name].tell([entry]))
         assert len(touched) <= 1, "one deed wrote into two owners' streams"
@@ -98,9 +94,10 @@ class Comparison:
             of, identity = names.index("owner_ref"), names.index(IDENTITY[table])
             for row in now ^ before[table]:
                 name = owners[row[of]]
-                story = self.stories[name]
-                known = touched.get(name, set())
-                assert row[identity] in known or (table == "batch" and row[identity] in story.opened), (
+                about, known = row[identity], touched.get(name, set())
+                if table == "decision":
+                    about = self._stream_at[about]
+                assert about in known or (table == "batch" and about in self.stories[name].opened), (
                     f"a row of {table} changed although nothing happened to it",
                     row,
                 )
@@ -114,7 +111,8 @@ class Comparison:
         if stream.is_memory:
             self._check_memory(memory, owner, stream_id, stream, rebuilt)
         elif stream_id in {entry.stream_id for entry, _ in story.judged(stream_id)}:
-            self._check_turn(memory, owner, stream_id, story, rebuilt)
+            self._check_turn(memory, owner, stream_id, story)
+            self._check_decisions(memory, owner, stream_id, stream, rebuilt)
 
     def _check_memory(
         self, memory: Memstrata, owner: Owner, memory_id: str, stream: Stream, rebuilt: Changes
@@ -123,7 +121,6 @@ class Comparison:
         live = views.memory(owner, memory_id)
         assert [live] == (rebuilt.memories or [None])
         versions = list(views.versions(owner, memory_id))
-        assert versions == rebuilt.versions
         periods = list(views.known_periods(owner, memory_id))
         assert periods == sorted(rebuilt.periods, key=lambda p: (p.known_from, p.valid_from))
         self._check_decisions(memory, owner, memory_id, stream, rebuilt)
@@ -166,12 +163,8 @@ class Comparison:
             assert (live.confidence, live.turn_id) == (said.confidence, said.provenance.turn_id)
             assert live.slot_key == memory._shaping.slot_key(said)
 
-    def _check_turn(
-        self, memory: Memstrata, owner: Owner, turn_id: str, story: Story, rebuilt: Changes
-    ) -> None:
+    def _check_turn(self, memory: Memstrata, owner: Owner, turn_id: str, story: Story) -> None:
         live = memory.views.turn(owner, turn_id)
-        assert [live] == rebuilt.turns
-        self._check_decisions(memory, owner, turn_id, story.streams[turn_id], rebuilt)
         judged = story.judged(turn_id)
         entry, event = judged[-1]
         assert live is not None
@@ -188,7 +181,7 @@ class Comparison:
             *memory.views.decisions(owner, DecisionQuery(turn_id=stream_id)),
         ]
         live = sorted({d.position: d for d in found if d.stream_id == stream_id}.items())
-        assert [decision for _, decision in live] == rebuilt.decisions
+        assert [_keys(decision) for _, decision in live] == rebuilt.decisions
         for _, decision in live:
             struck_by = stream.struck_by(decision.stream_version)
             assert (decision.in_force, decision.struck_by) == (struck_by is None, struck_by)
@@ -258,6 +251,10 @@ def _check_periods(rows: list[PeriodRow], then: Stream, position: int) -> None:
         if row.known_from <= position and (row.known_to is None or position < row.known_to)
     ]
     assert known == [(p.number, p.start, p.end, then.status) for p in then.periods]
+
+
+def _keys(row: DecisionRow) -> DecisionKeys:
+    return DecisionKeys(*(getattr(row, name) for name in DecisionKeys._fields))
 
 
 def _nothing_before(stream_id: str, stream_version: int) -> Past:

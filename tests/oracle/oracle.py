@@ -221,7 +221,8 @@ class Stream:
     @property
     def hints(self) -> list[tuple[Recorded, Proposed]]:
         """What was held, in force."""
-        return [(e, e.event) for e in self.in_force if isinstance(e.event, Proposed) and e.event.outcome == "held"]
+        proposals = [(entry, entry.event) for entry in self.in_force if isinstance(entry.event, Proposed)]
+        return [(entry, proposal) for entry, proposal in proposals if proposal.outcome == "held"]
 
     @property
     def confirmations(self) -> list[Proposed]:

@@ -18,7 +18,7 @@ from .machine import Histories
 NIGHTLY = os.environ.get("MEMSTRATA_HYPOTHESIS") == "nightly"
 PARTS = 8
 """Items that the histories are spread over, so that several workers share them."""
-EXAMPLES = int(os.environ.get("MEMSTRATA_HISTORIES", 5_000 if NIGHTLY else 200)) // PARTS
+EXAMPLES = int(os.environ.get("MEMSTRATA_HISTORIES") or (5_000 if NIGHTLY else 200)) // PARTS
 STEPS = 60
 
 

@@ -17,7 +17,8 @@ from memstrata.domain.candidate import Signal, TimeFrame
 
 Words = tuple[Any, ...]
 
-CITIES, THINGS, MANNERS = ("Leeds", "Turin", "Osaka"), ("noodles", "rice", "soup"), ("blockers", "results", "risks")
+CITIES, THINGS = ("Leeds", "Turin", "Osaka"), ("noodles", "rice", "soup")
+MANNERS = ("blockers", "results", "risks")
 HABITS = ("short reports", "tables first")
 
 

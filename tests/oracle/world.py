@@ -19,7 +19,7 @@ import shutil
 import sqlite3
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -354,7 +354,8 @@ class World:
             except MemstrataError:
                 return True
             except DBAPIError as error:
-                assert getattr(error.orig, "sqlite_errorname", "") == "SQLITE_INTERRUPT"
+                if getattr(error.orig, "sqlite_errorname", "") != "SQLITE_INTERRUPT":
+                    raise
                 return False
         return True
 
@@ -369,10 +370,8 @@ class World:
             status = 1
             try:
                 with self._open() as memory, stopping(memory, at, lambda: os._exit(KILLED)):
-                    try:
+                    with suppress(MemstrataError):
                         action(memory)
-                    except MemstrataError:
-                        pass
                     status = 0
             finally:
                 os._exit(status)
