@@ -122,11 +122,14 @@ def fold(
         undoes = any(type(entry.event) is RolledBack for entry in entries)
         kind, first = kind_of(entries), entries[0].stream_version
         # What a ledger or a turn adds comes from single events, unless it undoes earlier ones.
-        if first == 1 or kind == "ledger" or (kind == "turn" and not undoes):
-            past = Past(Memory(stream_id), ())
-        else:
-            past = before(stream_id, first)
-            kind = kind or kind_of(past.memory.entries)
+        if kind == "ledger":
+            _fold_batches(entries, changes)
+            continue
+        if kind == "turn" and not undoes:
+            changes.decisions += [keys for entry in entries if (keys := decision_keys(entry, None))]
+            continue
+        past = Past(Memory(stream_id), ()) if first == 1 else before(stream_id, first)
+        kind = kind or kind_of(past.memory.entries)
         if kind == "ledger":
             _fold_batches(entries, changes)
         elif kind is not None:

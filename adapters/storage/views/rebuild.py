@@ -190,6 +190,7 @@ class _Run:
             generation = update(log.meta).where(log.meta.c.name == GENERATION)
             connection.execute(generation.values(value=str(self.shadow.generation)))
             set_checkpoints(connection, reached)
+        self.shadow.drop_former()
 
 
 def _compared(connection: Connection, live: Table, rebuilt: Table) -> TableReport:

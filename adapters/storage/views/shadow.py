@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from itertools import groupby
 from operator import attrgetter
 
-from sqlalchemy import Connection, and_, delete, func, insert, select, text, update
+from sqlalchemy import Connection, and_, delete, func, insert, inspect, select, text, update
 from sqlalchemy.schema import DropTable
 
 from ....domain.errors import StoreUnavailableError
@@ -33,7 +33,7 @@ from .writer import Work, execute
 SLICE = 1_000
 """Events that are in memory at a time, and written in one transaction. An owner who has more of them is
 folded in pieces of the log."""
-_SUFFIX = "_rebuilt"
+_SUFFIX, _FORMER = "_rebuilt", "_former"
 _MARK = "rebuild"
 _OWNERS = 2_000
 
@@ -91,6 +91,7 @@ class Shadow:
 
     def take(self, kind: str, *, fresh: bool) -> None:
         """Take over what an interrupted rebuild of the same kind left, else create the tables."""
+        self.drop_former()  # of one that was interrupted at its very end
         with self._store.writing() as connection:
             kept = _kept(connection)
             same = kept.get(_MARK, "").split()[:2] == [str(self.generation), kind]
@@ -127,14 +128,25 @@ class Shadow:
                 _drop(connection, self)
 
     def take_place(self, connection: Connection, live: Sequence[str]) -> None:
-        """Give the tables the names of the live ones, which go."""
-        quote = connection.dialect.identifier_preparer.quote
-        for name in live:
-            connection.execute(text(f"DROP TABLE IF EXISTS {quote(name)}"))
-        for table in self.tables.all:
-            name = table.name.removesuffix(_SUFFIX)
-            connection.execute(text(f"ALTER TABLE {quote(table.name)} RENAME TO {quote(name)}"))
+        """Give the tables the names of the live ones, which get others."""
+        there, quote = (
+            set(inspect(connection).get_table_names()),
+            connection.dialect.identifier_preparer.quote,
+        )
+        names = [(name, name + _FORMER) for name in live if name in there]
+        names += [(table.name, table.name.removesuffix(_SUFFIX)) for table in self.tables.all]
+        for name, other in names:
+            connection.execute(text(f"ALTER TABLE {quote(name)} RENAME TO {quote(other)}"))
         _forget(connection)
+
+    def drop_former(self) -> None:
+        """Drop what the live tables were, one after the other: a big one takes a while."""
+        with self._store.reading() as connection:
+            former = [name for name in inspect(connection).get_table_names() if name.endswith(_FORMER)]
+        for name in former:
+            with self._store.writing() as connection:
+                quoted = connection.dialect.identifier_preparer.quote(name)
+                connection.execute(text(f"DROP TABLE IF EXISTS {quoted}"))
 
     def _write(self, work: Work, name: str, value: str) -> None:
         with self._store.writing() as connection:

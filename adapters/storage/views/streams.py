@@ -136,6 +136,8 @@ class FoldedStreams:
 
     def keep(self, folded: Iterable[Past]) -> None:
         """Remember these, and let go of those that were not asked for longest."""
+        if not self._greatest:
+            return
         for past in folded:
             former = self._kept.pop(past.memory.memory_id, None)
             self._events += len(past.memory.entries) - (len(former.memory.entries) if former else 0)
