@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections import OrderedDict, deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
@@ -20,8 +21,8 @@ from ..domain.stream import NewEvent, RecordedEvent
 
 Result = TypeVar("Result")
 
-ATTEMPTS = 50
-"""How often a decision is made anew because another writer was faster, before giving up."""
+LOSSES = 3
+"""How often another writer may be faster before he is kept from writing while the decision is made."""
 
 KEPT = 256
 """Owners whose states are kept in memory, the least recently used goes first."""
@@ -72,19 +73,56 @@ class Part:
     recent: Mapping[str, str] = field(default_factory=dict)
 
 
+class Lines:
+    """Lets the threads that write for one owner do so one after another, in the order in which they came.
+
+    Of decisions made side by side on one state all but one are in vain; and whoever takes longest to
+    decide would lose again and again to those who are quick.
+    """
+
+    def __init__(self) -> None:
+        self._lines: dict[Owner, deque[Lock]] = {}
+        self._gate = Lock()
+
+    @contextmanager
+    def turn(self, owner: Owner) -> Iterator[None]:
+        """Wait for those who came before; be the only one in the body. Not to be entered twice."""
+        mine = Lock()
+        mine.acquire()
+        with self._gate:
+            line = self._lines.setdefault(owner, deque())
+            line.append(mine)
+            if line[0] is mine:
+                mine.release()
+        try:
+            mine.acquire()
+            yield
+        finally:  # also of who was interrupted while he waited
+            with self._gate:
+                first = line[0] is mine
+                line.remove(mine)
+                if not line:
+                    del self._lines[owner]
+                elif first:
+                    line[0].release()
+
+
+Decide = Callable[[Draft], tuple[Result, Sequence[Part] | None]]
+"""Fills a draft, and says what came of it and how its events are parted."""
+
+
 class Writer:
-    """Decides on an owner's state and appends; when another writer was faster, decides anew."""
+    """Decides on an owner's state and appends; when another writer was faster, decides anew.
+
+    Threads wait for each other. Another process can be faster, but only so often: then all others are
+    kept from writing while the decision is made, so that nobody loses for ever.
+    """
 
     def __init__(self, store: EventStore, states: OwnerStates, ids: IdSource) -> None:
         self._store, self._states, self._ids = store, states, ids
+        self._lines = Lines()
 
-    def write(
-        self,
-        owner: Owner,
-        decide: Callable[[Draft], tuple[Result, Sequence[Part] | None]],
-        *,
-        compare_owner: bool = True,
-    ) -> tuple[Result, list[RecordedEvent]]:
+    def write(self, owner: Owner, decide: Decide[Result]) -> tuple[Result, list[RecordedEvent]]:
         """Let `decide` fill a draft on the present state, and append what it holds.
 
         Args:
@@ -92,32 +130,37 @@ class Writer:
             decide: Fills the draft; returns its result, and how the events are parted for the
                 recording clock (None: all at once, under the real clock). It may be called again on
                 a later state, so it must not have effects of its own.
-            compare_owner: False for long jobs: only the versions of the touched streams must agree.
 
         Returns:
             The result of the call whose events were recorded, and those events.
 
         Raises:
-            OwnerPositionConflictError, WrongExpectedVersionError: others were faster 50 times.
+            StoreUnavailableError: nothing was acknowledged; see the store. That others were faster is
+                no error.
         """
-        for attempt in range(1, ATTEMPTS + 1):
-            state = self._states.load(owner)
-            draft = Draft(state, self._ids)
-            result, parts = decide(draft)
-            if not draft.events:
-                return result, []
-            expected = state.position if compare_owner else None
-            chosen = parts if parts is not None else [Part(draft.events)]
-            try:
-                recorded = self._store.append_many(
-                    [Append(owner, part.events, expected, part.clock, part.recent) for part in chosen]
-                )
-            except (OwnerPositionConflictError, WrongExpectedVersionError):
-                if attempt == ATTEMPTS:
-                    raise
-                continue
-            events = [event for part_events in recorded for event in part_events]
-            if compare_owner:  # otherwise others may have written in between
+        with self._lines.turn(owner):
+            for _ in range(LOSSES):
+                try:
+                    attempt = self._attempt(owner, decide)
+                    break
+                except (OwnerPositionConflictError, WrongExpectedVersionError):
+                    continue  # at once: somebody else came through, so there is nothing to wait for
+            else:
+                with self._store.alone(owner):
+                    attempt = self._attempt(owner, decide)
+            result, draft, events = attempt
+            if events:
                 self._states.keep(owner, draft.recorded(events))
             return result, events
-        raise AssertionError("the last attempt returns or raises")
+
+    def _attempt(self, owner: Owner, decide: Decide[Result]) -> tuple[Result, Draft, list[RecordedEvent]]:
+        state = self._states.load(owner)
+        draft = Draft(state, self._ids)
+        result, parts = decide(draft)
+        if not draft.events:
+            return result, draft, []
+        chosen = parts if parts is not None else [Part(draft.events)]
+        recorded = self._store.append_many(
+            [Append(owner, part.events, state.position, part.clock, part.recent) for part in chosen]
+        )
+        return result, draft, [event for part_events in recorded for event in part_events]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Protocol
@@ -73,6 +74,16 @@ class EventStore(Protocol):
 
         An append of an owner who stands earlier in the list expects the position that the earlier
         one leaves. Raises as `append`.
+        """
+
+    def alone(self, owner: Owner) -> AbstractContextManager[object]:
+        """Nobody else appends to the owner's streams while this is open; reads show all that they did.
+
+        What is appended meanwhile is durable, and shown to others, when it ends; after an error it is
+        undone. Others wait, of other owners too: for a moment, when a decision must not be overtaken.
+
+        Raises:
+            StoreUnavailableError: others would not let us; nothing was written.
         """
 
     def read_stream(self, owner: Owner, stream_id: str) -> Sequence[RecordedEvent]:

@@ -143,6 +143,10 @@ class SqlEventStore:
             self._write_unit(unit)
         return [plan.recorded for plan in plans]
 
+    def alone(self, owner: Owner) -> AbstractContextManager[object]:
+        """Keep all others from appending. See the port."""
+        return self.writing()
+
     def keep_policy(self, fingerprint: str, document: str) -> None:
         """Keep a policy's document under its fingerprint; the first one kept stays."""
         if fingerprint in self._kept_policies:
