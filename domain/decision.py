@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Literal, Protocol
 
-from .candidate import Candidate
+from .candidate import Candidate, SignalKind
 from .owner_state import OwnerState
 from .statement import Statement
 from .turn import TurnContext
@@ -88,6 +88,10 @@ class Decision:
     commands: tuple[Command, ...] = ()
 
 
+REACHING: tuple[SignalKind, ...] = ("limiting", "exception", "passing", "everything", "lasting", "family")
+"""Signals of words that reach over the values of an attribute, for a while or for good."""
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """How an existing memory relates to a candidate.
@@ -95,7 +99,8 @@ class Relation:
     `same`: says it already. `paraphrase`: says it in other words. `opposite`: the same thing with
     the other polarity. `named`: the memory that the candidate's words point at (for a change,
     correction or retraction). `better`: free text that the candidate says better. `covers`: same
-    subject and attribute in a scope that covers the turn.
+    subject and attribute in a scope that covers the turn; where the attribute has many values and no
+    word is shared, only for a candidate with a `REACHING` signal, since there may be very many.
     """
 
     kind: Literal["same", "paraphrase", "opposite", "named", "better", "covers"]

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import Literal
 
 from ..domain.candidate import Candidate
-from ..domain.decision import Relation
+from ..domain.decision import REACHING, Relation
 from ..domain.directory import Index
 from ..domain.frame import is_change, is_contrast, is_correction, is_instruction, is_lasting
 from ..domain.memory import Memory
@@ -82,6 +82,7 @@ class WordRelations:
     def _worth_comparing(self, candidate: Candidate, said: Said, state: OwnerState) -> Iterable[Memory]:
         """The active memories to which there may be a relation: those that share a word or the attribute.
 
+        An attribute of many values is shared by many: there it counts for words that reach over values.
         Words that point at a memory may name it by a piece of a word, so they look at all of them.
         """
         if said.points or is_contrast(candidate):
@@ -90,7 +91,7 @@ class WordRelations:
             asked = said.words.aspects | said.quoted.aspects
             return state.find(self._by_words, *{("aspect", aspect) for aspect, _ in asked})
         keys: set[_Key] = set(said.terms)
-        if not (said.free or said.loose):
+        if not (said.free or said.loose) and (said.single or candidate.has(*REACHING)):
             keys.add(("attribute", said.attribute))
         return state.find(self._by_words, *keys)
 

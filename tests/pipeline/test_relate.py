@@ -8,6 +8,8 @@ from typing import Any
 import pytest
 
 from memstrata.domain.candidate import Candidate
+from memstrata.domain.decide import decide
+from memstrata.domain.decision import REACHING
 from memstrata.domain.frame import frame
 from memstrata.domain.memory import Memory
 from memstrata.domain.owner_state import OwnerState
@@ -152,17 +154,26 @@ SAID = (
 )
 
 
-@pytest.mark.parametrize(("content", "attribute", "value"), SAID)
+@pytest.mark.parametrize(("content", "attribute", "value"), [*SAID, ("爱吃荔枝", "taste", "荔枝")])
 @pytest.mark.parametrize("kind", ["fact", "preference", "style", "constraint", "answer_instruction", "hint"])
-@pytest.mark.parametrize("signal", ["", "passing", "change", "correction", "lasting"])
+@pytest.mark.parametrize(
+    "signal", ["", "passing", "limiting", "exception", "change", "correction", "lasting", "everything"]
+)
 def test_nothing_is_lost_by_comparing_only_where_a_word_or_the_attribute_is_shared(
     content: str, attribute: str, value: str | None, kind: str, signal: str
 ) -> None:
     story = Story()
     for told, about, what in SAID:
         story.given(told, about, what)
+        story.given(told, about, what, scope=WRITING)
     said = candidate(content, *filter(None, [signal]), kind=kind, attribute=attribute, value=value)
+    some, every = WordRelations(POLICY), LooksAtAll(POLICY)
     context = story.context()
     asked = (said, frame(said, context, POLICY), context, story.state)
 
-    assert WordRelations(POLICY).relations(*asked) == LooksAtAll(POLICY).relations(*asked)
+    found, all_of_them = some.relations(*asked), every.relations(*asked)
+    assert [r for r in all_of_them if r.kind != "covers" or r in found] == found
+    if said.has(*REACHING):
+        assert all_of_them == found
+    case = (said, context, story.state, POLICY)
+    assert decide(*case, some) == decide(*case, every), "what is left out decides nothing"
