@@ -16,7 +16,7 @@ from .application.given import check_moments, check_not_ahead, check_texts, clea
 from .application.owners import OwnerStates, Writer
 from .domain.errors import AmbiguousIdError, NotFoundError, OwnerRequiredError
 from .domain.owner import Owner
-from .projections.ports import Counts, DecisionQuery, Listed, Views
+from .projections.ports import Counts, DecisionQuery, Kind, Listed, Views
 
 if TYPE_CHECKING:  # loaded where it is used: who only reads needs neither the gate nor the planner
     from .application.explain import Why
@@ -269,14 +269,14 @@ class MemoryService:
             budget=budget,
         )
 
-    def resolve(self, owner: OwnerName, short_id: str, kind: str = "memory") -> str:
+    def resolve(self, owner: OwnerName, short_id: str, kind: Kind = "memory") -> str:
         """The full id of a memory, turn or batch whose id begins with these digits.
 
         Raises:
             NotFoundError, AmbiguousIdError: none, or several.
         """
         digits = short_id.strip().lower().replace("-", "")
-        found = sorted({f.id for f in self._views.resolve(self._owner(owner), digits) if f.kind == kind})
+        found = sorted({found.id for found in self._views.resolve(self._owner(owner), digits, kind)})
         if not digits or not found:
             raise NotFoundError(kind, short_id)
         if len(found) > 1:

@@ -59,11 +59,14 @@ class Listed:
         return self.statement.content
 
 
+Kind = Literal["memory", "turn", "batch"]
+
+
 @dataclass(frozen=True, slots=True)
 class Found:
     """Something whose id begins with the digits that were given."""
 
-    kind: Literal["memory", "turn", "batch"]
+    kind: Kind
     id: str
 
 
@@ -153,8 +156,11 @@ class Views(Protocol):
     def batches(self, owner: Owner) -> Sequence[BatchRow]:
         """Batches in the order in which they were opened."""
 
-    def resolve(self, owner: Owner, prefix: str) -> Sequence[Found]:
-        """Everything of the owner's whose id begins with these hex digits; empty for other text."""
+    def resolve(self, owner: Owner, prefix: str, kind: Kind | None = None) -> Sequence[Found]:
+        """What of the owner's has an id that begins with these hex digits; empty for other text.
+
+        With a `kind` only what is of it.
+        """
 
     def counts(self, owner: Owner) -> Counts:
         """How many memories of each status, decisions of each outcome in force, and turns."""

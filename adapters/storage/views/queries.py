@@ -9,7 +9,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any, TypeVar
 
-from sqlalchemy import Dialect, Row, Select, bindparam, distinct, func, select, true
+from sqlalchemy import Column, Dialect, Row, Select, bindparam, distinct, func, select, true
 
 from ....domain.events import Created, Proposed, Updated
 from ....domain.memory import Memory, Status
@@ -19,7 +19,7 @@ from ....domain.statement import Statement
 from ....domain.values import EventRef
 from ....projections.decisions import decision_row, turn_row
 from ....projections.memories import Shaping, memory_row
-from ....projections.ports import Counts, DecisionQuery, Found, Listed
+from ....projections.ports import Counts, DecisionQuery, Found, Kind, Listed
 from ....projections.rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
 from ....projections.versions import strikes, version_rows
 from ..driver import Prepared, driver_of
@@ -57,6 +57,7 @@ class SqlViews:
     def __init__(self, store: SqlEventStore, shaping: Shaping) -> None:
         self._store, self._shaping = store, shaping
         self._holding_queries: tuple[Prepared, Prepared] | None = None
+        self._prefix_queries: dict[Kind, Prepared] | None = None
 
     def stale(self) -> list[str]:
         """Projections that must be rebuilt before they answer; empty when all are in step."""
@@ -282,25 +283,39 @@ class SqlViews:
 
     # --- ids and counts --------------------------------------------------------------------------
 
-    def resolve(self, owner: Owner, prefix: str) -> Sequence[Found]:
-        """Everything whose id begins with these digits. See the port."""
+    def resolve(self, owner: Owner, prefix: str, kind: Kind | None = None) -> Sequence[Found]:
+        """What has an id that begins with these digits. See the port."""
         if not _PREFIX.fullmatch(prefix):
             return []
-        judged = _decision.c.outcome.is_(None)
-        found: list[Found] = []
-        for kind, column, of_kind in (
-            ("memory", _memory.c.memory_id, true()),
-            ("turn", _decision.c.turn_id, judged),
-            ("batch", _batch.c.batch_id, true()),
-        ):
-            # "g" follows every hex digit.
-            query = (
-                select(column)
-                .distinct()
-                .where(self._of(owner, column.table), of_kind, column >= prefix, column < prefix + "g")
-            )
-            found += [Found(kind, found_id) for (found_id,) in self._rows(query.order_by(column))]  # type: ignore[arg-type]
+        owner_ref, found = self._store.owner_ref(owner), []
+        with self._store.reading() as connection:
+            driver, queries = driver_of(connection), self._prefixes(connection.dialect)
+            for of_kind in [kind] if kind is not None else queries:
+                # "g" follows every hex digit.
+                rows = driver.all(queries[of_kind], owner_ref, prefix, prefix + "g")
+                found += [Found(of_kind, found_id) for (found_id,) in rows]
         return found
+
+    def _prefixes(self, dialect: Dialect) -> dict[Kind, Prepared]:
+        if self._prefix_queries is None:
+            columns: list[tuple[Kind, Column[Any], Any]] = [
+                ("memory", _memory.c.memory_id, true()),
+                ("turn", _decision.c.turn_id, _decision.c.outcome.is_(None)),
+                ("batch", _batch.c.batch_id, true()),
+            ]
+            self._prefix_queries = {
+                kind: Prepared(
+                    select(column)
+                    .distinct()
+                    .where(column.table.c.owner_ref == bindparam("owner"), of_kind)
+                    .where(column >= bindparam("from"), column < bindparam("until"))
+                    .order_by(column),
+                    dialect,
+                    ["owner", "from", "until"],
+                )
+                for kind, column, of_kind in columns
+            }
+        return self._prefix_queries
 
     def counts(self, owner: Owner) -> Counts:
         """How much there is. See the port."""
