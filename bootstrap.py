@@ -17,7 +17,7 @@ from .adapters.storage import SqlEventStore, UuidSevenIds, VerifyReport, open_st
 from .adapters.storage.damage import find_damage
 from .adapters.storage.dump import cells
 from .adapters.storage.views import RebuildReport, SqlViews, ViewProjector, rebuild
-from .domain.errors import InvalidInputError, NotFoundError
+from .domain.errors import InvalidInputError, NotFoundError, StoreUnavailableError
 from .domain.policy import Policy
 from .domain.ports import Clock
 from .domain.slot import slot_of
@@ -116,7 +116,11 @@ class Memstrata(MemoryService):
         )
         opened = cls(parts, store, views, shaping)
         if views.stale():  # of an earlier version of the projections: rows of then are no answers of now
-            opened.rebuild()
+            try:
+                opened.rebuild()
+            except StoreUnavailableError:
+                if views.stale():  # else another process that opened it was faster
+                    raise
         return opened
 
     @property

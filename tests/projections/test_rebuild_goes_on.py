@@ -202,6 +202,7 @@ def test_a_helper_folds_the_other_half(store: SqlEventStore) -> None:
     helper = Helper.start(store, partial(Shaping, attrgetter("attribute"), str.split), shadow, worth=1)
     assert helper is not None
     helper.wait(told.append)
+    helper.stop()
 
     assert 0 < sum(told) == shadow.folded() < head
     shadow.fold_half(0, 0, told.append)
@@ -221,6 +222,7 @@ def test_what_a_helper_cannot_do_is_done_without_it(store: SqlEventStore) -> Non
     helper = Helper.start(store, partial(Shaping, attrgetter("attribute")), shadow, worth=1)  # type: ignore[arg-type]
     assert helper is not None
     helper.wait(told.append)
+    helper.stop()
 
     assert told == []
     shadow.drop()

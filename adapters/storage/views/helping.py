@@ -76,9 +76,14 @@ class Helper:
     def wait(self, told: Told) -> None:
         """Wait until it is done or has failed, and tell what it folded."""
         assert self._process.stdout is not None
+        for line in self._process.stdout:
+            told(int(line))
+
+    def stop(self) -> None:
+        """End it, whether or not it is done: what it has written is written."""
+        self._process.terminate()
         with self._process:
-            for line in self._process.stdout:
-                told(int(line))
+            pass
 
 
 def help_out() -> None:

@@ -142,10 +142,14 @@ class _Run:
     def fold_owners(self, make_shaping: MakeShaping | None) -> None:
         """Fold all events that were there at the beginning; where it pays, with the help of a process."""
         helper = Helper.start(self._store, make_shaping, self.shadow)
-        for part in self._store.partitions:
-            self.shadow.fold_half(part, 0, self._told)
-        if helper is not None:
-            helper.wait(self._told)
+        try:
+            for part in self._store.partitions:
+                self.shadow.fold_half(part, 0, self._told)
+            if helper is not None:
+                helper.wait(self._told)
+        finally:
+            if helper is not None:
+                helper.stop()
         # What a helper has done is done; all of it, where there was none.
         for part in self._store.partitions:
             for half in range(1, len(HALVES)):
