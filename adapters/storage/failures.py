@@ -14,6 +14,7 @@ _MOVED = (
     "the file, or its write-ahead log, was removed or replaced while it was open",
     "put it back or open the store anew, and repeat what was not acknowledged",
 )
+_TAKEN = ("another program holds the write lock", "repeat when it is done")
 _DAMAGED = ("the database file is damaged", "`memstrata doctor` says where; restore it from a backup")
 
 # Longest prefix first: SQLite's extended codes refine the primary ones by appending to their names.
@@ -39,8 +40,8 @@ _SQLITE = {
         "the database refuses a statement, as if a table were not as it was made",
         "`memstrata doctor` says whether the file is damaged; if it is not, report a fault of Memstrata",
     ),
-    "SQLITE_BUSY": ("another program holds the write lock", "repeat when it is done"),
-    "SQLITE_LOCKED": ("another program holds the write lock", "repeat when it is done"),
+    "SQLITE_BUSY": _TAKEN,
+    "SQLITE_LOCKED": _TAKEN,
 }
 
 
@@ -80,6 +81,11 @@ def is_damage(code: str) -> bool:
 def damaged_error(where: str) -> StoreUnavailableError:
     """Bytes of the file are not what was written."""
     return StoreUnavailableError(where, *_DAMAGED)
+
+
+def busy_error(where: str) -> StoreBusyError:
+    """Another program has the lock, or is the next to get it."""
+    return StoreBusyError(where, *_TAKEN)
 
 
 def moved_error(where: str) -> StoreUnavailableError:

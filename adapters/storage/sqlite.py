@@ -8,6 +8,7 @@ about to change. Figures behind the pragmas: docs/performance.md.
 from __future__ import annotations
 
 import os
+import random
 import sqlite3
 import threading
 import time
@@ -23,6 +24,7 @@ from sqlalchemy.pool import NullPool, QueuePool
 
 from .driver import Driver, driver_of
 from .failures import StoreBusyError, damaged_error, is_busy, moved_error, translating
+from .waiting_line import WaitingLine
 
 Durability = Literal["full", "fast"]
 """`full`: an acknowledged append survives a power cut. `fast`: it survives a crash of the program."""
@@ -30,7 +32,9 @@ Durability = Literal["full", "fast"]
 T = TypeVar("T")
 
 _BUSY_TIMEOUT = 5.0
-"""Seconds that SQLite itself waits for a lock before we ask again."""
+"""Seconds that SQLite itself waits for a lock, where we do not ask again ourselves."""
+_FIRST_PAUSE, _LONGEST_PAUSE, _LATE = 0.0005, 0.025, 1 / 8
+"""Seconds between two askings, and how much longer than needed a wait may take: so much of itself."""
 _IMMEDIATE = "BEGIN IMMEDIATE"
 _SYNCHRONOUS = {"full": "FULL", "fast": "NORMAL"}
 
@@ -74,7 +78,11 @@ class SqliteDatabase:
         # and ends nothing by itself; `_Writing` does.
         self._writer.begin()
         self._driver = Driver(self._writer)
+        self._line = WaitingLine(path, self.where)
         self._files.hold()
+        if path is not None:  # SQLite's own pauses grow to 100 ms, much longer than most transactions
+            with translating(self.where):
+                self._driver.command("PRAGMA busy_timeout = 0")
 
     @property
     def dialect(self) -> Dialect:
@@ -175,17 +183,37 @@ class SqliteDatabase:
 
     def _begin(self, begin: str) -> None:
         self._files.check_first()
-        try:
-            self._driver.command(begin)
-        except DBAPIError:
-            with translating(self.where):
-                self.patiently(lambda: self._driver.command(begin))
         if begin == _IMMEDIATE:
+            self._take_write_lock()
             self._files.hold_journal()
+            self._line.open()
+        else:
+            with translating(self.where):
+                self._driver.command(begin)
+
+    def _take_write_lock(self) -> None:
+        """Begin a transaction that nobody of another process who asks later begins before."""
+        try:
+            try:
+                self._line.step_in()
+                self._driver.command(_IMMEDIATE)
+            except (DBAPIError, StoreBusyError):
+                deadline = self._deadline
+                _patiently(self._line.step_in, deadline)
+                with translating(self.where):
+                    _patiently(lambda: self._driver.command(_IMMEDIATE), deadline)
+        finally:
+            self._line.step_out()
 
     def _commit(self) -> None:
         try:
-            self._driver.command("COMMIT")
+            try:
+                self._driver.command("COMMIT")
+            except DBAPIError as error:
+                if not is_busy(error):
+                    raise
+                # Others are reading, and the file is not in the mode of the write-ahead log.
+                self.patiently(lambda: self._driver.command("COMMIT"))
         except BaseException as error:
             self._give_up(error)
             raise
@@ -219,15 +247,11 @@ class SqliteDatabase:
 
     def patiently(self, action: Callable[[], T]) -> T:
         """Repeat while another process holds the lock, at most for `patience` seconds."""
-        deadline = time.monotonic() + self._patience
-        while True:
-            try:
-                return action()
-            except (DBAPIError, StoreBusyError) as error:
-                busy = isinstance(error, StoreBusyError) or is_busy(error)
-                if not busy or time.monotonic() >= deadline:
-                    raise
-                time.sleep(0.005)
+        return _patiently(action, self._deadline)
+
+    @property
+    def _deadline(self) -> float:
+        return time.monotonic() + self._patience
 
     def close(self) -> None:
         """Close every connection. A store in memory is gone with it."""
@@ -235,9 +259,25 @@ class SqliteDatabase:
             if not self._writer.closed:
                 self._driver.close()
                 self._writer.close()
+            self._line.close()
             self._writing_engine.dispose()
             if self._readers is not None:
                 self._readers.dispose()
+
+
+def _patiently(action: Callable[[], T], deadline: float) -> T:
+    began: float | None = None
+    while True:
+        try:
+            return action()
+        except (DBAPIError, StoreBusyError) as error:
+            busy, now = isinstance(error, StoreBusyError) or is_busy(error), time.monotonic()
+            if not busy or now >= deadline:
+                raise
+            began = began or now
+            pause = min(max(_FIRST_PAUSE, (now - began) * _LATE), _LONGEST_PAUSE)
+            # At random, or two who wait would go on asking at the same moments.
+            time.sleep(min(pause * random.uniform(0.5, 1.5), deadline - now))
 
 
 class _Writing:
