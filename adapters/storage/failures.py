@@ -15,6 +15,10 @@ _MOVED = (
     "put it back or open the store anew, and repeat what was not acknowledged",
 )
 _TAKEN = ("another program holds the write lock", "repeat when it is done")
+_REFUSED = (
+    "the database refuses a statement, as if a table were not as it was made",
+    "`memstrata doctor` says whether the file is damaged; if it is not, report a fault of Memstrata",
+)
 _DAMAGED = ("the database file is damaged", "`memstrata doctor` says where; restore it from a backup")
 
 # Longest prefix first: SQLite's extended codes refine the primary ones by appending to their names.
@@ -36,9 +40,10 @@ _SQLITE = {
     "SQLITE_PERM": ("access is denied", "check the permissions of the file and its folder"),
     "SQLITE_FULL": ("the disk is full", "free some space and repeat; nothing was written"),
     "SQLITE_IOERR": ("reading or writing the file failed", "check the disk and its free space, then repeat"),
-    "SQLITE_ERROR": (
-        "the database refuses a statement, as if a table were not as it was made",
-        "`memstrata doctor` says whether the file is damaged; if it is not, report a fault of Memstrata",
+    "SQLITE_ERROR": _REFUSED,
+    "SQLITE_CONSTRAINT_TRIGGER": (
+        "a trigger in the database forbids this change",
+        "if it was added to the store, drop it; then repeat, since nothing was written",
     ),
     "SQLITE_BUSY": _TAKEN,
     "SQLITE_LOCKED": _TAKEN,
@@ -86,6 +91,11 @@ def damaged_error(where: str) -> StoreUnavailableError:
 def busy_error(where: str) -> StoreBusyError:
     """Another program has the lock, or is the next to get it."""
     return StoreBusyError(where, *_TAKEN)
+
+
+def refused_error(where: str) -> StoreUnavailableError:
+    """A constraint is broken that only a changed table, or a fault of ours, can break."""
+    return StoreUnavailableError(where, *_REFUSED)
 
 
 def moved_error(where: str) -> StoreUnavailableError:

@@ -19,7 +19,7 @@ from typing import Any, Literal, TypeVar
 from urllib.parse import quote
 
 from sqlalchemy import Connection, Dialect, Engine, create_engine, event
-from sqlalchemy.exc import DBAPIError, IntegrityError
+from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from .driver import Driver, driver_of
@@ -223,7 +223,7 @@ class SqliteDatabase:
         """Undo the transaction; raise only if the error has a better name."""
         with translating(self.where):
             self._undo()
-            if isinstance(error, DBAPIError) and not isinstance(error, IntegrityError):
+            if isinstance(error, DBAPIError):
                 raise error
 
     def _undo(self) -> None:

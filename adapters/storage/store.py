@@ -20,6 +20,7 @@ from . import recent, tables
 from .codec import Codec, Encoded
 from .driver import Prepared, Several, driver_of
 from .failures import WRONG_KIND
+from .failures import refused_error
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
@@ -156,8 +157,10 @@ class SqlEventStore:
             try:
                 with self.writing() as connection:
                     connection.execute(insert(tables.policy), row)
-            except IntegrityError:
-                pass  # another process kept it between our look and our write
+            except IntegrityError as error:
+                if self.policy_document(fingerprint) is None:
+                    raise refused_error(self.where) from error
+                # else another process kept it between our look and our write
         self._kept_policies.add(fingerprint)
 
     # --- reading ---------------------------------------------------------------------------------
@@ -370,10 +373,10 @@ class SqlEventStore:
                         if plan.recent:
                             self._recent.keep(connection, plan.owner_ref, plan.recorded, plan.recent)
         except IntegrityError as error:
-            raise self._conflict(units, error) from error
+            raise self._conflict(units) from error
 
-    def _conflict(self, units: Sequence[Unit], error: IntegrityError) -> Exception:
-        """What a broken constraint means: the stream version that somebody else wrote first."""
+    def _conflict(self, units: Sequence[Unit]) -> Exception:
+        """What a broken constraint means: usually the stream version that somebody else wrote first."""
         wanted = [
             (id_to_bytes(new.stream_id), new.stream_version)
             for unit in units
@@ -387,7 +390,7 @@ class SqlEventStore:
                 taken = connection.execute(query.where(key.in_(wanted[start : start + _CHUNK]))).first()
                 if taken is not None:
                     return WrongExpectedVersionError(id_to_text(taken.stream_id), taken.stream_version)
-        return error
+        return refused_error(self.where)
 
     def _pages(self, query: Select[Any], after: int, last: int) -> Iterator[Sequence[Row[Any]]]:
         """Pages of rows with `after < pos <= last`; no transaction stays open between them."""
