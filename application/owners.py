@@ -13,6 +13,7 @@ from typing import TypeVar
 from ..domain.draft import Draft
 from ..domain.errors import OwnerPositionConflictError, WrongExpectedVersionError
 from ..domain.ledger import Ledger
+from ..domain.many_objects import many_objects
 from ..domain.owner import Owner
 from ..domain.owner_state import STATE_TOPICS, OwnerState
 from ..domain.ports import Append, EventStore, IdSource
@@ -44,8 +45,9 @@ class OwnerStates:
         if state is None:
             state = OwnerState(self._registry, Ledger(self._store.ledger_id(owner)))
         if state.position < position:
-            news = self._store.read_owner(owner, after_position=state.position, topics=STATE_TOPICS)
-            state = state.evolve(news)
+            with many_objects():
+                news = self._store.read_owner(owner, after_position=state.position, topics=STATE_TOPICS)
+                state = state.evolve(news)
             state = replace(state, position=max(state.position, position))
             self.keep(owner, state)
         return state

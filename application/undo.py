@@ -8,6 +8,7 @@ from ..domain.decision import Decision
 from ..domain.draft import Draft, Header
 from ..domain.errors import BatchStateError, ConflictError, InvalidInputError
 from ..domain.events import BatchClosed, BatchOpened, Proposed
+from ..domain.many_objects import many_objects
 from ..domain.owner import Owner
 from ..domain.owner_state import OwnerState
 from ..domain.plan import Plan
@@ -59,7 +60,8 @@ class Undo:
 
     def plan_revision(self, owner: Owner, state: OwnerState, turn_id: str) -> Plan:
         """What taking back all that one turn produced would come to."""
-        return plan_turn_revision(turn_id, state, self._events(owner, state), self._redecide)
+        with many_objects():
+            return plan_turn_revision(turn_id, state, self._events(owner, state), self._redecide)
 
     def apply(self, owner: Owner, plan: Plan, *, actor: str, reason: str) -> BatchReport:
         """Write the plan, worked out anew on the present state.
@@ -112,7 +114,8 @@ class Undo:
         )
 
     def _plan(self, owner: Owner, state: OwnerState, selector: Selector) -> Plan:
-        return plan_rollback(selector, state, self._events(owner, state), self._redecide)
+        with many_objects():
+            return plan_rollback(selector, state, self._events(owner, state), self._redecide)
 
     def _events(self, owner: Owner, state: OwnerState) -> Sequence[RecordedEvent]:
         return [e for e in self._store.read_owner(owner) if e.position <= state.position]

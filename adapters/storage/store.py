@@ -13,6 +13,7 @@ from sqlalchemy.exc import IntegrityError
 
 from ...domain.errors import VerificationFailedError, WrongExpectedVersionError
 from ...domain.events import Payload
+from ...domain.many_objects import many_objects
 from ...domain.owner import Owner
 from ...domain.ports import Append, Clock
 from ...domain.stream import RecordedEvent
@@ -27,7 +28,6 @@ from .keyed import Pepper, from_microseconds, to_microseconds
 from .projector import InlineProjector
 from .recorder import Log, Partition, PlannedAppend
 from .sqlite import SqliteDatabase
-from .trusted import many_objects
 from .verify import LogVerifier, VerifyReport
 
 _PAGE = 1_000

@@ -12,9 +12,10 @@ from pydantic import BaseModel
 
 from memstrata.adapters.storage import Codec
 from memstrata.adapters.storage.codec import Encoded
-from memstrata.adapters.storage.trusted import ExcerptDecoder, Unread, many_objects
+from memstrata.adapters.storage.trusted import ExcerptDecoder, Unread
 from memstrata.domain.errors import UnknownEventError, VerificationFailedError
 from memstrata.domain.events import EVENT_TYPES, Event, Judged
+from memstrata.domain.many_objects import many_objects
 from memstrata.domain.statement import Statement
 from memstrata.domain.stream import NewEvent
 from memstrata.projections.fold import UNREAD, needs_whole

@@ -12,6 +12,7 @@ from typing import Any, TypeVar
 from sqlalchemy import Column, Dialect, Row, Select, bindparam, distinct, func, select, true
 
 from ....domain.events import Created, Proposed, Updated
+from ....domain.many_objects import many_objects
 from ....domain.memory import Memory, Status
 from ....domain.owner import Owner
 from ....domain.scope import ScopeKind
@@ -25,7 +26,6 @@ from ....projections.versions import strikes, version_rows
 from ..driver import Prepared, driver_of
 from ..keyed import to_microseconds
 from ..store import SqlEventStore
-from ..trusted import many_objects
 from .checkpoints import stale
 from .shapes import Shape
 from .tables import OPEN, view_tables

@@ -17,13 +17,13 @@ from sqlalchemy import Connection, and_, delete, func, insert, inspect, select, 
 from sqlalchemy.schema import DropTable
 
 from ....domain.errors import StoreUnavailableError
+from ....domain.many_objects import many_objects
 from ....domain.stream import RecordedEvent
 from ....projections.memories import Shaping
 from .. import tables as log
 from ..codec import Codec
 from ..driver import driver_of
 from ..store import SqlEventStore
-from ..trusted import many_objects
 from .checkpoints import create_tables
 from .projector import RowFolder
 from .streams import EventReader
