@@ -149,4 +149,4 @@ class Candidate(Value):
 
     def has(self, *kinds: SignalKind) -> bool:
         """Whether any signal of these kinds was observed."""
-        return any(signal.kind in kinds for signal in self.signals)
+        return bool(self.signals) and any(signal.kind in kinds for signal in self.signals)

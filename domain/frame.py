@@ -166,8 +166,9 @@ def confidence_of(candidate: Candidate, policy: Policy) -> float:
     """How sure it is, by its source, moved by its signals within the source's bounds."""
     rules = policy.rules.confidence
     low, high = rules.bounds[candidate.source]
+    signalled = {signal.kind for signal in candidate.signals}
     moved = rules.by_source[candidate.source]
-    moved += sum(shift for kind, shift in rules.shift.items() if candidate.has(kind))
+    moved += sum(shift for kind, shift in rules.shift.items() if kind in signalled)
     confidence = min(max(moved, low), high)
     if candidate.has("hedge"):
         confidence -= rules.unsure.hedge
