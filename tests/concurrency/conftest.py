@@ -1,0 +1,15 @@
+"""The other processes of the tests in this folder: started once, since a start takes half a second."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from .racing import Peer
+
+
+@pytest.fixture(scope="session")
+def peers() -> Iterator[tuple[Peer, Peer]]:
+    both = Peer(), Peer()
+    yield both
+    for peer in both:
+        peer.end()
