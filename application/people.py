@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from datetime import datetime
 
+from ..domain.decision import SupersedeMemory
 from ..domain.draft import Draft, Header
 from ..domain.errors import MemoryStateError, NotFoundError
 from ..domain.events import (
@@ -56,13 +57,12 @@ class People:
                 return
             statement = offered.model_copy(update={"certainty": "certain"})
             legs = (*(entry.ref for entry, _ in pending), endorsed)
+            said: Created | Updated
             if memory.current is None:
-                draft.add(memory_id, Created(**header.fields(), statement=statement, caused_by=legs))
+                said = Created(**header.fields(), statement=statement, caused_by=legs)
             else:
-                draft.add(
-                    memory_id,
-                    Updated(**header.fields(), kind="replace", statement=statement, caused_by=legs),
-                )
+                said = Updated(**header.fields(), kind="replace", statement=statement, caused_by=legs)
+            _take_slot(draft, memory_id, said, header)
 
         return self._on_memory(owner, memory_id, actor, act)
 
@@ -104,10 +104,9 @@ class People:
                 raise MemoryStateError(memory_id, f"is {memory.status}", "only active ones can be corrected")
             statement = self._corrected(memory.current.statement, content, header)
             memory.check_update("correct", statement)
-            draft.add(
-                memory_id,
-                Updated(**header.fields(), kind="correct", of=memory.current.number, statement=statement),
-            )
+            number = memory.current.number
+            said = Updated(**header.fields(), kind="correct", of=number, statement=statement)
+            _take_slot(draft, memory_id, said, header)
 
         return self._on_memory(owner, memory_id, actor, act)
 
@@ -224,6 +223,14 @@ class People:
                 "provenance": provenance,
             }
         )
+
+
+def _take_slot(draft: Draft, memory_id: str, said: Created | Updated, header: Header) -> None:
+    """Add a version that a person vouches for; another memory that stands in its slot makes way."""
+    version = draft.add(memory_id, said)
+    others = draft.state.standing_in(draft.state.slot(said.statement))
+    makes_way = [SupersedeMemory(m.memory_id, header.said_at) for m in others if m.memory_id != memory_id]
+    draft.perform(makes_way, memory_id, version, header)
 
 
 def memory_in(state: OwnerState, memory_id: str) -> Memory:

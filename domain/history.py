@@ -35,6 +35,8 @@ class Version:
     statement: Statement
     place: int
     """Stream version of the event whose place in the order of time it has."""
+    late: bool
+    """A past period that never is current; what takes the place of such a version is late too."""
     in_force: bool
 
 
@@ -125,6 +127,13 @@ class ChainFold:
         """What the memory is, as long as any version is in force."""
         return standing(self.current, self.closing)
 
+    @property
+    def _standing_place(self) -> int:
+        """The place that tells what stands; the last one does, of versions and of closings."""
+        if self.current is not None:
+            return self.current.place
+        return self.closing.entry.stream_version if self.closing is not None else 0
+
     def add(self, entry: RecordedEvent, *, in_force: bool) -> int:
         """Take the next event in.
 
@@ -137,10 +146,7 @@ class ChainFold:
             self.versions.append(version)
             if not in_force:
                 return len(self.periods)
-            if version.kind in KEEPS_PLACE:
-                if self.closing is None and (self.current is None or self.current.place == version.place):
-                    self.current = version
-            elif version.kind != "late":
+            if not version.late and version.place >= self._standing_place:
                 self.current, self.closing = version, None
             return self._paint.lay(version.place, version)
         if in_force and isinstance(event, Superseded):
@@ -169,21 +175,23 @@ class ChainFold:
 
 def _version(entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_force: bool) -> Version:
     kind: Literal["create"] | UpdateKind = "create"
-    place = entry.stream_version
+    place, late = entry.stream_version, False
     assert isinstance(event, Created | Updated)
     if isinstance(event, Updated):
-        kind = event.kind
+        kind, late = event.kind, event.kind == "late"
         if kind in KEEPS_PLACE and earlier:
             about = event.of if event.of is not None else earlier[-1].number
-            place = earlier[min(about, len(earlier)) - 1].place
-    return Version(len(earlier) + 1, entry, kind, event.statement, place, in_force)
+            former = earlier[min(about, len(earlier)) - 1]
+            place, late = former.place, former.late
+    return Version(len(earlier) + 1, entry, kind, event.statement, place, late, in_force)
 
 
 class _Painting:
     """Versions laid over the axis of valid time in the order of their places; what comes later covers.
 
     A version that follows closes what held at its start. A late one covers its own past period
-    only, up to what was known to begin next, and never reaches beyond the time it was said.
+    only: up to what is known to begin next, else up to the time it was said; an end that it names
+    counts up to that time too.
     """
 
     def __init__(self) -> None:
@@ -230,7 +238,7 @@ class _Painting:
             return self._until(layer.at)
         statement = layer.statement
         start, end = statement.valid_from, statement.end.at
-        if layer.kind == "late":
+        if layer.late:
             self._covered = (0, list(self.periods))
             self.periods = _overlay(self.periods, layer.number, start, _late_end(self.periods, statement))
             return 0

@@ -131,11 +131,11 @@ class Memory:
 
     @cached_property
     def latest(self) -> Version | None:
-        """The version that stands, else the last in force that stood; None when there is none."""
+        """The version that stands, else the one in force that stood last; None when there is none."""
         if self.current is not None or self.erased:
             return self.current
-        stood = [v for v in self.versions if v.in_force and v.kind != "late"]
-        return stood[-1] if stood else None
+        stood = [v for v in self.versions if v.in_force and not v.late]
+        return max(stood, key=lambda v: (v.place, v.number), default=None)
 
     @cached_property
     def said(self) -> tuple[RecordedEvent, Statement] | None:

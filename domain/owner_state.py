@@ -183,6 +183,10 @@ class OwnerState:
         standing = (memory for memory in found if memory.current is not None)
         return next(standing, found[0] if found else None)
 
+    def standing_in(self, slot: Slot) -> list[Memory]:
+        """The active memories that occupy the slot, oldest first; one at the most where all is well."""
+        return [memory for memory in self.find(_IN_SLOT, slot.key) if memory.current is not None]
+
 
 def statement_of(memory: Memory) -> Statement | None:
     """What the memory is about: its latest statement, else what its last hint would say.

@@ -58,7 +58,7 @@ def _restore(case: Case, memory: Memory) -> UpdateMemory | None:
     if version is None:
         return None
     turn = version.statement.provenance.turn_id
-    former = [v for v in memory.versions[: version.number - 1] if v.in_force and v.kind != "late"]
+    former = [v for v in memory.versions[: version.number - 1] if v.in_force and not v.late]
     former = [v for v in former if v.statement.provenance.turn_id != turn]
     if not former:
         return None

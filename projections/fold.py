@@ -51,16 +51,23 @@ class Past:
 
 UNREAD: Mapping[type[BaseModel], frozenset[str]] = {
     Judged: frozenset({"judgement"}),
-    Proposed: frozenset({"candidate"}),
-    Statement: frozenset({"evidence"}),
+    Proposed: frozenset({"candidate", "caused_by"}),
+    Created: frozenset({"based_on", "caused_by"}),
+    Updated: frozenset({"based_on", "caused_by"}),
+    Superseded: frozenset({"caused_by"}),
+    Expired: frozenset({"caused_by"}),
     RolledBack: frozenset({"witness"}),
+    Statement: frozenset({"evidence"}),
 }
 """What the folds never read, unless `needs_whole` says otherwise."""
 
 
 def needs_whole(payload: Payload) -> bool:
-    """Whether an event is read whole: a memory without any statement shows what was proposed."""
-    return "candidate" in payload and "statement" not in payload and payload.get("target") is not None
+    """Whether an event is read whole: a memory without any version shows what was proposed to it.
+
+    What was accepted became a version, so what it was made of is not shown.
+    """
+    return "candidate" in payload and payload.get("target") is not None and payload["outcome"] != "accepted"
 
 
 Before = Callable[[str, int], Past]

@@ -192,7 +192,7 @@ class Comparison:
         memories = story.memories
         state = memory._states.load(owner)
         standing = {memory_id: s.current.statement for memory_id, s in memories.items() if s.current}
-        assert dict(state.standing) == standing
+        assert {m.memory_id: m.current and m.current.statement for m in state.active()} == standing
         assert {m.memory_id: m.status for m in state.memories.values()} == {
             memory_id: stream.status for memory_id, stream in memories.items()
         }

@@ -15,8 +15,8 @@ rule itself is put. Where the product and this module disagree, one of them misr
 5. **What held at a moment** is told by the last place that has something to say about the moment. A
    version speaks about everything from its start on: it holds until its dated end, and nothing does after
    that. A closing speaks about everything from its time on: nothing holds. A late version speaks only
-   about its own closed period, which ends where it says, else where the next known thing begins, and never
-   after it was said. Before its start, nobody's word but an earlier place's counts.
+   about its own closed period. That ends where it says, but not after it was said; where it does not say,
+   at what is known to begin next; and where nothing does, when it was said.
 """
 
 from __future__ import annotations
@@ -299,7 +299,7 @@ def _late_end(before: Sequence[Version | Closing], statement: Statement) -> date
     if statement.end.at is not None:
         return min(statement.end.at, said_at)
     begins = [period.start for period in _periods(before) if period.start > statement.valid_from]
-    return min([*begins, said_at])
+    return min(begins, default=said_at)
 
 
 def _periods(story: Sequence[Version | Closing]) -> list[Period]:
@@ -315,7 +315,8 @@ def _periods(story: Sequence[Version | Closing]) -> list[Period]:
             moments |= {_late_end(story[:index], said)} if told.late else set()
     ordered = sorted(moments)
     found: list[Period] = []
-    for start, end in zip(ordered, [*ordered[1:], None], strict=True):
+    ends: list[datetime | None] = [*ordered[1:], None]
+    for start, end in zip(ordered, ends, strict=False):
         holder = _holder(story, start)
         if holder is None:
             continue

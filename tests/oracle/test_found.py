@@ -1,0 +1,57 @@
+"""Histories in which the views once were not what the events mean, cut to what mattered."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from .world import World
+
+
+def play(folder: Path, *deeds: tuple[object, ...]) -> World:
+    """Carry the deeds out, each compared with the oracle, and ask what holds after every history."""
+    world = World(folder)
+    for name, *arguments in deeds:
+        world.do(str(name), *arguments)
+    world.end()
+    return world
+
+
+def test_a_correction_of_an_undone_version_stands_in_its_place(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("say", 0, ("late", "Osaka", 6, 3), 0, 1, None),
+        ("say both", 0, ("city", "Osaka", "assert"), ("planned", "Leeds", 5), 1, 0, 1),
+        ("say", 0, ("correct then", "Osaka", 4), 1, 1, 1),
+        ("say", 0, ("take back",), 1, 1, None),
+        ("revise", 0, 17, ("only", "soup"), 1),
+    )
+
+
+def test_what_came_back_before_a_planned_value_holds_until_that_begins(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("bring", 0, "city", "Osaka"),
+        ("say both", 0, ("city", "Osaka", "change"), ("instead", "soup", "rice"), 0, 2, None),
+        ("say", 0, ("planned", "Leeds", 8), 1, 2, 1),
+        ("undo", 0, 25),
+    )
+
+
+def test_what_a_person_confirms_supersedes_what_stands_in_its_slot(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("say", 1, ("unsure", "Leeds"), 0, 2, None),
+        ("roll back", 1, "turn", 14, 17),
+        ("say", 1, ("city", "Osaka", "assert"), 0, 1, 0),
+        ("undo", 1, 11),
+        ("person", 1, "confirm", 33),
+    )
+
+
+def test_a_rejected_hint_that_was_undone_is_rebuilt_as_it_was(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("say", 0, ("habit", "tables first"), 2, 1, None),
+        ("person", 0, "reject", 19),
+        ("roll back", 0, "channel", 28, 4),
+    )
