@@ -21,7 +21,6 @@ from ..domain.events import (
     Event,
     Expired,
     Judged,
-    Payload,
     ProcessChanged,
     Proposed,
     RolledBack,
@@ -62,12 +61,9 @@ UNREAD: Mapping[type[BaseModel], frozenset[str]] = {
 """What the folds never read, unless `needs_whole` says otherwise."""
 
 
-def needs_whole(payload: Payload) -> bool:
-    """Whether an event is read whole: a memory without any version shows what was proposed to it.
-
-    What was accepted became a version, so what it was made of is not shown.
-    """
-    return "candidate" in payload and payload.get("target") is not None and payload["outcome"] != "accepted"
+def needs_whole(event: Event) -> bool:
+    """Whether an event is read whole: a memory without any statement shows what was proposed."""
+    return isinstance(event, Proposed) and event.statement is None and event.target is not None
 
 
 Before = Callable[[str, int], Past]

@@ -22,7 +22,7 @@ from memstrata.projections.fold import UNREAD, needs_whole
 
 GOLDEN = sorted((Path(__file__).resolve().parent.parent / "golden").glob("*/v*/*.json"))
 CODEC = Codec()
-WHOLE = ExcerptDecoder(CODEC, {}, lambda payload: False)
+WHOLE = ExcerptDecoder(CODEC, {}, lambda event: False)
 FOLDED = ExcerptDecoder(CODEC, UNREAD, needs_whole)
 
 
@@ -46,10 +46,7 @@ def test_excerpts_that_leave_nothing_out_are_the_golden_events() -> None:
         version = int(path.parent.name.removeprefix("v"))
         stored = Encoded(topic, version, 0, b"", json.dumps(payload).encode())
 
-        built, event = WHOLE.decode(*stored), CODEC.decode(stored)
-
-        assert built == event
-        assert type(built) is type(event)
+        assert WHOLE.decode(*stored) == CODEC.decode(stored)
 
 
 @settings(max_examples=60, deadline=None)
@@ -60,7 +57,7 @@ def test_excerpts_of_any_event_say_what_the_event_says(history: list[list[NewEve
 
         assert WHOLE.decode(*stored) == event
         excerpt = FOLDED.decode(*stored)
-        unread = {} if needs_whole(json.loads(stored.state)) else UNREAD
+        unread = {} if needs_whole(event) else UNREAD
         assert without(excerpt, unread) == without(event, unread)
 
 
@@ -83,11 +80,12 @@ def test_bytes_that_are_no_event_are_refused_as_everywhere(state: bytes) -> None
         FOLDED.decode(*stored)
 
 
-def test_a_missing_and_an_unknown_field_are_found() -> None:
+def test_a_missing_field_is_found() -> None:
     payload = json.loads(CODEC.encode(created(statement("15k"))).state)
-    for broken in ({**payload, "surprise": 1}, {k: v for k, v in payload.items() if k != "policy"}):
-        with pytest.raises(VerificationFailedError):
-            FOLDED.decode("memory.created", 1, 0, b"", json.dumps(broken).encode())
+    del payload["policy"]
+
+    with pytest.raises(VerificationFailedError):
+        FOLDED.decode("memory.created", 1, 0, b"", json.dumps(payload).encode())
 
 
 def test_an_unknown_topic_and_an_unknown_codec_are_refused() -> None:
