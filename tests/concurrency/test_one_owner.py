@@ -18,7 +18,7 @@ from memstrata import Memstrata
 from .acting import OWNER, Deed
 from .racing import Peer, Race, Situation
 
-ROUNDS = int(os.environ.get("MEMSTRATA_RACES", "5"))
+ROUNDS = int(os.environ.get("MEMSTRATA_RACES", "3"))
 """How often each race is run; more at night."""
 
 EARLY, LATER, LAST = (f"2026-11-{day:02}T09:00:00+00:00" for day in (2, 3, 4))
@@ -65,6 +65,7 @@ def last_batch(memory: Memstrata) -> str:
 CITY, OTHER_CITY, THIRD_CITY = (
     say(name, ["city", name], at=at) for name, at in (("杭州", EARLY), ("苏州", LATER), ("无锡", LAST))
 )
+FOURTH_CITY = say("南京", ["city", "南京"])
 HINTS = [say(text, ["habit", "weekly:short"]) for text in "abcde"]
 SHORTER = say("shorter", ["passing", "报告写短一点"], task="t1")
 
