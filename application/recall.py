@@ -6,7 +6,7 @@ import math
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import NamedTuple
 
 from ..domain.owner import Owner
@@ -95,12 +95,12 @@ class Recall:
     def _within(self, owner: Owner, ranked: Sequence[_Ranked], budget: int) -> list[Line]:
         """Lines in their order, but for those that do not fit any more."""
         chosen: list[Line] = []
-        waiting = list(ranked)
+        waiting = [(_least_cost(one.shown.content), one) for one in ranked]
         while waiting:
-            # A line says more than its content, so that what does not fit need not be read.
-            fitting = [one for one in waiting if estimated_tokens(one.shown.content) <= budget]
+            # What cannot fit need not be read.
+            fitting = [(least, one) for least, one in waiting if least <= budget]
             waiting = fitting[_AT_ONCE:]
-            for line in self._lines(owner, fitting[:_AT_ONCE]):
+            for line in self._lines(owner, [one for _, one in fitting[:_AT_ONCE]]):
                 if line.cost <= budget:
                     chosen.append(line)
                     budget -= line.cost
@@ -237,6 +237,19 @@ def _rarity(frequency: int, documents: int) -> float:
 
 def _when(statement: Statement) -> str:
     said = statement.provenance.said_at.astimezone(zone_of(statement.provenance.zone))
-    if language_of(statement.content) == "en":
-        return f" (said in {said:%B %Y})"
-    return f"（用户于{said.year}年{said.month}月提及）"
+    return _said_in(statement.content, said)
+
+
+def _said_in(content: str, moment: datetime) -> str:
+    if language_of(content) == "en":
+        return f" (said in {moment:%B %Y})"
+    return f"（用户于{moment.year}年{moment.month}月提及）"
+
+
+_MAY = datetime(2000, 5, 1, tzinfo=UTC)
+"""In a month with a short name and a short number."""
+
+
+def _least_cost(content: str) -> int:
+    """What a line with this content takes at least."""
+    return estimated_tokens(f"{content}{_said_in(content, _MAY)}")
