@@ -96,6 +96,8 @@ class Chain:
     closing: Closing | None
     periods: tuple[Period, ...]
     """Disjoint, ascending by `valid_from`."""
+    void_before: int
+    """The place of the last retraction; versions with an earlier place hold at no time. 0 without one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,6 +117,7 @@ class ChainFold:
         self.versions: list[Version] = []
         self.current: Version | None = None
         self.closing: Closing | None = None
+        self._void_before = 0
         self._paint = _Painting()
 
     @property
@@ -148,6 +151,8 @@ class ChainFold:
                 return len(self.periods)
             if not version.late and version.place >= self._standing_place:
                 self.current, self.closing = version, None
+            if version.place < self._void_before:
+                return len(self.periods)
             return self._paint.lay(version.place, version)
         if in_force and isinstance(event, Superseded):
             self.current = None
@@ -156,7 +161,7 @@ class ChainFold:
         if in_force and isinstance(event, Expired):
             self.current, self.closing = None, Closing(event.kind, entry, event.at, event.reason)
             if event.kind == "retracted":
-                self._paint = _Painting()
+                self._paint, self._void_before = _Painting(), at
                 return 0
             return self._paint.lay(at, _Cut(event.at))
         return len(self.periods)
@@ -165,12 +170,12 @@ class ChainFold:
         """A fold that goes on from here, and leaves this one as it is."""
         branch = ChainFold()
         branch.versions, branch.current, branch.closing = self.versions.copy(), self.current, self.closing
-        branch._paint = self._paint.branch()
+        branch._paint, branch._void_before = self._paint.branch(), self._void_before
         return branch
 
     def chain(self) -> Chain:
         """What the events so far come to."""
-        return Chain(tuple(self.versions), self.current, self.closing, tuple(self.periods))
+        return Chain(tuple(self.versions), self.current, self.closing, tuple(self.periods), self._void_before)
 
 
 def _version(entry: RecordedEvent, event: Event, earlier: Sequence[Version], in_force: bool) -> Version:

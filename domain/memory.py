@@ -129,6 +129,10 @@ class Memory:
         """How the memory closed; None while it stands."""
         return self._chain.closing
 
+    def is_void(self, version: Version) -> bool:
+        """Whether a later retraction leaves the version, in force or not, no time to hold at."""
+        return version.place < self._chain.void_before
+
     @cached_property
     def latest(self) -> Version | None:
         """The version that stands, else the one in force that stood last; None when there is none."""

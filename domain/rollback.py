@@ -282,7 +282,9 @@ class _Planner:
             self._name(self._decided_anew(entry))
             if decision.outcome == "held" and _is_promotion(effect):
                 self._demote(entry, event, decision)
-            elif decision.outcome == "accepted" and self._covers_another(effect, decision):
+            elif decision.outcome == "accepted" and (
+                self._covers_another(effect, decision) or self._came_to_nothing(effect)
+            ):
                 self._name({key_of(e) for e in (effect,) if e is not None})
                 self._redo(entry, event, decision)
             elif decision.outcome == "accepted":
@@ -301,6 +303,13 @@ class _Planner:
         undone = undoing(effect.stream_id, memory.entries, (effect.stream_version,))
         without = memory.evolve((undone,))
         return without.current is not None and self._slot(without) != self._slot(memory)
+
+    def _came_to_nothing(self, effect: RecordedEvent | None) -> bool:
+        """Whether a version took the place of one that is retracted now: as words, they came later."""
+        if effect is None or not isinstance(effect.event, Updated):
+            return False
+        memory = self.after.memories[effect.stream_id]
+        return any(v.entry.ref == effect.ref and memory.is_void(v) for v in memory.versions)
 
     def _taken_back_again(self, entry: RecordedEvent, event: Proposed, effect: RecordedEvent) -> None:
         """Words that took something back take back what they would have met, and nothing else."""

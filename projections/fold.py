@@ -62,8 +62,11 @@ UNREAD: Mapping[type[BaseModel], frozenset[str]] = {
 
 
 def needs_whole(event: Event) -> bool:
-    """Whether an event is read whole: a memory without any statement shows what was proposed."""
-    return isinstance(event, Proposed) and event.statement is None and event.target is not None
+    """Whether an event is read whole: a memory without any version shows what was proposed to it.
+
+    What was accepted became a version, so what it was made of is not shown.
+    """
+    return isinstance(event, Proposed) and event.target is not None and event.outcome != "accepted"
 
 
 Before = Callable[[str, int], Past]

@@ -55,3 +55,21 @@ def test_a_rejected_hint_that_was_undone_is_rebuilt_as_it_was(tmp_path: Path) ->
         ("person", 0, "reject", 19),
         ("roll back", 0, "channel", 28, 4),
     )
+
+
+def test_a_correction_of_what_is_retracted_again_is_decided_anew(tmp_path: Path) -> None:
+    world = play(
+        tmp_path,
+        ("say", 0, ("city", "Turin", "assert"), 2, 2, 2),
+        ("say", 0, ("drop", "city", "Turin", "retract"), 0, 2, 2),
+        ("roll back", 0, "turn", 1, 0),
+        ("say", 0, ("city", "Osaka", "correct"), 0, 1, 0),
+        ("undo", 0, 0),
+    )
+
+    standing = [
+        stream.current.statement.value
+        for stream in world.stories["acme/lin"].memories.values()
+        if stream.current
+    ]
+    assert standing == ["Osaka"]
