@@ -309,7 +309,8 @@ class _Planner:
         if effect is None or not isinstance(effect.event, Updated):
             return False
         memory = self.after.memories[effect.stream_id]
-        return any(v.entry.ref == effect.ref and memory.is_void(v) for v in memory.versions)
+        number = effect.stream_version
+        return any(v.entry.stream_version == number and memory.is_void(v) for v in memory.versions)
 
     def _taken_back_again(self, entry: RecordedEvent, event: Proposed, effect: RecordedEvent) -> None:
         """Words that took something back take back what they would have met, and nothing else."""
