@@ -104,6 +104,10 @@ class Memory:
             fold.add(entry, in_force=entry.stream_version not in self.struck)
         return fold
 
+    def going_on(self) -> ChainFold:
+        """The fold of its versions so far, to go on with; the memory stays as it is."""
+        return self._fold.branch()
+
     @cached_property
     def _chain(self) -> Chain:
         chain = self._fold.chain()

@@ -63,7 +63,7 @@ class PeriodFold:
                 changing[0].position, 0, after.periods, after.versions, standing(after.current, after.closing)
             )
             return
-        chain, seen = _folded(self._past.entries, self._past.struck), list(self._past.entries)
+        chain, seen = self._past.going_on(), list(self._past.entries)
         for entry in entries:
             seen.append(entry)
             kind = type(entry.event)

@@ -33,6 +33,8 @@ from .writer import Work, execute
 SLICE = 1_000
 """Events that are in memory at a time, and written in one transaction. An owner who has more of them is
 folded in pieces of the log."""
+_KEPT = 20_000
+"""Events of memories that are remembered from one piece to the next."""
 _SUFFIX, _FORMER = "_rebuilt", "_former"
 _MARK = "rebuild"
 _OWNERS = 2_000
@@ -85,7 +87,7 @@ class Shadow:
             dialect = connection.dialect
         self._reader = EventReader(codec, dialect)
         self._whole = RowFolder(self.tables, shaping, codec, dialect, kept_events=0)
-        self._pieces = RowFolder(self.tables, shaping, codec, dialect, kept_events=SLICE)
+        self._pieces = RowFolder(self.tables, shaping, codec, dialect, kept_events=_KEPT)
 
     # --- whose they are, and how far -------------------------------------------------------------
 
