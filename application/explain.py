@@ -51,9 +51,7 @@ class Why:
     batches: Sequence[Batch]
 
 
-def explain(
-    store: EventStore, views: Views, owner: Owner, memory: Memory, number: int | None = None
-) -> Why:
+def explain(store: EventStore, views: Views, owner: Owner, memory: Memory, number: int | None = None) -> Why:
     """Put the chain together for one version (`number`), or for all of them.
 
     Read are the memory's turns and the owner's ledger, and not the owner's other memories.

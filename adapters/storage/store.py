@@ -20,8 +20,7 @@ from ...domain.stream import RecordedEvent
 from . import recent, tables
 from .codec import Codec, Encoded
 from .driver import Prepared, Several, driver_of
-from .failures import WRONG_KIND
-from .failures import refused_error
+from .failures import WRONG_KIND, refused_error
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
