@@ -8,10 +8,10 @@ from functools import cached_property
 
 from pydantic import Field
 
+from ..domain.attesting import ATTESTED, attest
 from ..domain.candidate import Candidate, CandidateKind
-from ..domain.decision import CreateMemory, Decision, UpdateMemory
 from ..domain.draft import Draft, Header
-from ..domain.errors import InvalidInputError, RefusedError
+from ..domain.errors import InvalidInputError
 from ..domain.events import BatchClosed, BatchOpened
 from ..domain.evidence import Evidence
 from ..domain.expiry import NEVER, End
@@ -19,7 +19,6 @@ from ..domain.given import Given
 from ..domain.judgement import Category
 from ..domain.memory import is_placeholder
 from ..domain.owner import Owner
-from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
 from ..domain.ports import Clock
 from ..domain.scope import GLOBAL, Scope
@@ -34,7 +33,6 @@ from .owners import Writer
 from .reports import BatchReport
 
 EXTRACTOR = "import/1"
-RULE = "import.attested"
 SESSION = "import"
 
 _MEASURED = ("money", "number", "duration", "date")
@@ -140,7 +138,7 @@ class Importing:
             said_at=header.said_at,
             zone=statement.provenance.zone,
         )
-        decision = _decision(draft.state, statement)
+        decision = attest(draft.state, statement)
         _, memory_id = draft.carry_out(_candidate(statement), context, decision, header)
         if memory_id is None:
             raise AssertionError("an imported memory has a memory to go to")
@@ -171,7 +169,7 @@ class Importing:
                 zone=fixed_zone_name(header.said_at),
                 channel="import",
                 extractor=EXTRACTOR,
-                rule=RULE,
+                rule=ATTESTED,
                 source="attestation",
             ),
         )
@@ -207,27 +205,6 @@ def _check(memory: ImportedMemory, number: int) -> None:
         raise InvalidInputError(f"memories[{number}].content", "says nothing", "leave this memory out")
 
 
-def _decision(state: OwnerState, statement: Statement) -> Decision:
-    """Open a memory, renew one that ended, replace what its slot says, or count a repetition."""
-    present = state.in_slot(state.slot(statement))
-    if present is None or present.status == "erased":
-        return Decision("WRITE", "accepted", "imported", RULE, None, statement, (CreateMemory(statement),))
-    target = present.memory_id
-    if present.current is None:
-        renewed = CreateMemory(statement, target)
-        return Decision("WRITE", "accepted", "imported", RULE, target, statement, (renewed,))
-    former = present.current.statement.valid_from
-    said = statement.model_copy(update={"valid_from": max(statement.valid_from, former)})
-    try:
-        present.check_update("replace", said)
-    except RefusedError as refusal:
-        if refusal.reason in ("no_change", "evidence_restates_stored"):
-            return Decision("SKIP", "confirmed", "duplicate", RULE, target, said)
-        return Decision("SKIP", "refused", refusal.reason, RULE, target, said)
-    replaced = UpdateMemory(target, "replace", said)
-    return Decision("UPDATE", "accepted", "imported", RULE, target, said, (replaced,))
-
-
 def _candidate(statement: Statement) -> Candidate:
     nature = _NATURES[statement.type]
     return Candidate(
@@ -240,7 +217,7 @@ def _candidate(statement: Statement) -> Candidate:
         source="attestation",
         channel="import",
         extractor=EXTRACTOR,
-        rule=RULE,
+        rule=ATTESTED,
         category=nature.category,
         importance=statement.importance,
         evidence=statement.evidence,

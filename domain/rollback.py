@@ -709,8 +709,12 @@ def _has_a_say(event: Event) -> bool:
 
 
 def _is_personal(event: Proposed) -> bool:
-    """Whether a person decided, or an import: such decisions are not taken again."""
-    return event.candidate.channel in ("person", "import") or event.actor.startswith("operator:")
+    """Whether a person decided: such decisions are not taken again.
+
+    An import is none. Somebody vouches for what it says, and that counts again where it is all that is left.
+    """
+    channel = event.candidate.channel
+    return channel == "person" or (channel != "import" and event.actor.startswith("operator:"))
 
 
 def _is_promotion(effect: RecordedEvent | None) -> bool:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 
+from ..domain.attesting import attest
 from ..domain.candidate import Candidate, Signal
 from ..domain.decide import GateRefusal, decide
 from ..domain.decision import Decision, RelationFinder
@@ -189,6 +190,8 @@ class Judging:
 
     def redecide(self, proposal: Proposed, state: OwnerState, policy: Policy) -> Decision:
         """Decide a recorded candidate again on another state; the gate's word of then stands."""
+        if proposal.candidate.channel == "import" and proposal.statement is not None:
+            return attest(state, proposal.statement)
         refusal = None
         if proposal.reason.startswith("gate_"):
             refusal = GateRefusal(reason=proposal.reason, rule=proposal.rule)

@@ -203,6 +203,7 @@ class Comparison:
         self._check_asked(memory, owner, memories, step)
         threshold = memory.policy.rules.repetition.threshold
         assert story.unsupported(threshold) == []
+        assert story.forsaken(lambda proposal: memory._undo._redecide(proposal, state).outcome) == []
         if self.one_registry:
             self._check_slots(memory, standing)
 

@@ -21,7 +21,7 @@ rule itself is put. Where the product and this module disagree, one of them misr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
@@ -60,6 +60,8 @@ class Recorded(Protocol):
     @property
     def event(self) -> Event: ...
 
+
+Decide = Callable[[Proposed], str]
 
 Key = tuple[str, int]
 """Stream and stream version."""
@@ -439,6 +441,29 @@ class Story:
 
     def _event(self, ref: Any) -> Event:
         return self.streams[ref.stream].entries[ref.version - 1].event
+
+    def forsaken(self, decide: Decide) -> list[Recorded]:
+        """Repetitions in force of what nothing in force says any more, though by itself each would be let in.
+
+        None, in any committed state: a fact keeps standing while anybody's word for it stands. `decide`
+        is the policy's decision about a candidate on the owner's present state: its outcome.
+        """
+        renewed = {
+            (ref.stream, ref.version)
+            for entry in self.in_force()
+            if isinstance(entry.event, Proposed)
+            for ref in entry.event.caused_by
+        }
+        return [
+            entry
+            for stream in self.memories.values()
+            if not stream.speaking and not stream.closings and "rejected" not in stream.verdicts
+            for entry in stream.in_force
+            if isinstance(entry.event, Proposed)
+            and entry.event.outcome == "confirmed"
+            and (entry.stream_id, entry.stream_version) not in renewed
+            and decide(entry.event) == "accepted"
+        ]
 
 
 def _counts_occasions(event: Created | Updated) -> bool:

@@ -16,6 +16,12 @@ def play(folder: Path, *deeds: tuple[object, ...]) -> World:
     return world
 
 
+def standing(world: World) -> list[str | None]:
+    """The values of what stands for the first owner."""
+    memories = world.stories["acme/lin"].memories.values()
+    return [memory.current.statement.value for memory in memories if memory.current is not None]
+
+
 def test_a_correction_of_an_undone_version_stands_in_its_place(tmp_path: Path) -> None:
     play(
         tmp_path,
@@ -67,9 +73,10 @@ def test_a_correction_of_what_is_retracted_again_is_decided_anew(tmp_path: Path)
         ("undo", 0, 0),
     )
 
-    standing = [
-        stream.current.statement.value
-        for stream in world.stories["acme/lin"].memories.values()
-        if stream.current
-    ]
-    assert standing == ["Osaka"]
+    assert standing(world) == ["Osaka"]
+
+
+def test_what_was_imported_twice_stands_when_one_import_is_undone(tmp_path: Path) -> None:
+    world = play(tmp_path, ("bring", 0, "taste", "noodles"), ("bring", 0, "taste", "noodles"), ("undo", 0, 0))
+
+    assert standing(world) == ["noodles"]
