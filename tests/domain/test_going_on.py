@@ -73,3 +73,7 @@ def test_event_by_event_or_at_once_it_comes_to_the_same(
 
     for memory, was in seen:
         assert told(Memory(MEMORY, memory.entries)) == was == told(memory), "nor does it change afterwards"
+        number = len(memory.entries) + 1
+        otherwise = event(("version", "replace", 9, 0), number)
+        branch = memory.evolve([RecordedEvent(number, MEMORY, number, START, otherwise)])
+        assert told(Memory(MEMORY, branch.entries)) == told(branch), "nor is it tied to one future"
