@@ -193,6 +193,10 @@ def _bring(actor: Actor, deed: Deed) -> Outcome:
     return [report.written, len(report.memories)]
 
 
+def _one_by_one(actor: Actor, deed: Deed) -> Outcome:
+    return [actor.do(one) for one in deed["deeds"]]
+
+
 DEEDS: dict[str, Callable[[Actor, Deed], Outcome]] = {
     "say": _say,
     "finish task": _finish_task,
@@ -200,4 +204,5 @@ DEEDS: dict[str, Callable[[Actor, Deed], Outcome]] = {
     "undo": _undo,
     "person": _person,
     "bring": _bring,
+    "one by one": _one_by_one,
 }
