@@ -178,7 +178,9 @@ def _update(
     based_on = (of.entry.ref,) if of is not None and kind in ("refine", "merge", "extend", "rescope") else ()
     number = of.number if of is not None and kind != "rescope" else None
     command = UpdateMemory(memory.memory_id, kind, said, number, based_on)
-    commands: list[Command] = [command, *_displaced(case, memory, said)]
+    commands: list[Command] = [command]
+    if kind != "late":
+        commands += _displaced(case, memory, said)
     return case.accept("UPDATE", reason, rule, commands, target=memory.memory_id, statement=said)
 
 
@@ -269,7 +271,7 @@ def _create(case: Case) -> Decision:
     said = case.statement
     reopened = case.occupant.memory_id if case.occupant is not None else None
     commands: list[Command] = [CreateMemory(said, reopened)]
-    commands += _displaced(case, None, said)
+    commands += _displaced(case, case.occupant, said)
     commands += _no_longer_exclusive(case)
     reason = "said_again" if reopened else "new"
     if any(isinstance(command, SupersedeMemory) for command in commands):
@@ -287,13 +289,15 @@ def _past_alone(case: Case) -> Decision:
 
 
 def _displaced(case: Case, memory: Memory | None, said: Statement) -> Sequence[SupersedeMemory]:
-    """The memories that the new statement says better, or excludes."""
-    at = case.context.said_at
-    if memory is not None and not said.exclusive:
-        return [SupersedeMemory(m, at) for m in _better(case, said.scope) if m != memory.memory_id]
+    """The memories that the new statement of `memory` says better, excludes, or takes the slot of.
+
+    A slot may hold a memory whose date is past and of which nobody recorded the end.
+    """
     siblings = case.siblings if said.exclusive else ()
     others = [other.memory_id for other, version in siblings if version.statement.scope == said.scope]
-    ids = dict.fromkeys([*others, *_better(case, said.scope)])
+    in_its_slot = [other.memory_id for other in case.state.standing_in(case.state.slot(said))]
+    ids = dict.fromkeys([*others, *_better(case, said.scope), *in_its_slot])
+    at = case.context.said_at
     return [SupersedeMemory(m, at) for m in ids if memory is None or m != memory.memory_id]
 
 

@@ -80,3 +80,16 @@ def test_what_was_imported_twice_stands_when_one_import_is_undone(tmp_path: Path
     world = play(tmp_path, ("bring", 0, "taste", "noodles"), ("bring", 0, "taste", "noodles"), ("undo", 0, 0))
 
     assert standing(world) == ["noodles"]
+
+
+def test_a_value_that_moves_into_the_slot_of_one_whose_date_is_past_supersedes_it(tmp_path: Path) -> None:
+    world = play(
+        tmp_path,
+        ("say", 0, ("liked until", "soup", 3), 0, 1, 0),
+        ("task", 0, "finish", 2),
+        ("say", 0, ("taste", "rice", "negative"), 0, 0, 1),
+        ("say", 0, ("instead", "soup", "rice"), 1, 1, 2),
+        ("say", 0, ("taste", "soup", "positive"), 1, 1, 2),
+    )
+
+    assert standing(world) == ["soup"]
