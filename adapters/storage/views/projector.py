@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 
 from sqlalchemy import Connection, Dialect, event
 
+from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
 from ....projections.fold import Changes, Past, fold
 from ....projections.memories import Shaping
@@ -53,9 +54,8 @@ class RowFolder:
 
     def _fold(self, driver: Driver, owner_ref: bytes, events: Sequence[RecordedEvent]) -> Changes:
         def before(stream_id: str, stream_version: int) -> Past:
-            return self._streams.get(stream_id, stream_version) or self._reader.before(
-                driver, owner_ref, stream_id, stream_version
-            )
+            past = self._streams.get(stream_id, stream_version) or Past(Memory(stream_id))
+            return self._reader.before(driver, owner_ref, past, stream_version)
 
         def known_until(memory_id: str) -> Sequence[PeriodRow]:
             return self._writer.known_until(driver, owner_ref, memory_id)

@@ -9,7 +9,6 @@ from typing import Any
 from sqlalchemy import Dialect, Select, bindparam, func, select
 
 from ....domain.errors import VerificationFailedError
-from ....domain.memory import Memory
 from ....domain.stream import RecordedEvent
 from ....projections.fold import UNREAD, Past, needs_whole
 from .. import tables
@@ -44,10 +43,11 @@ class EventReader:
         kept = _event.c
         earlier = _READ.where(
             kept.stream_id == bindparam("stream"),
+            kept.stream_version > bindparam("after"),
             kept.stream_version < bindparam("version"),
             kept.owner_ref == bindparam("owner"),
         ).order_by(kept.stream_version)
-        self._earlier = Prepared(earlier, dialect, ["stream", "version", "owner"])
+        self._earlier = Prepared(earlier, dialect, ["stream", "after", "version", "owner"])
         part, known = kept.part == bindparam("part"), kept.pos <= bindparam("until")
         owners = (
             select(kept.owner_ref, func.count())
@@ -70,16 +70,20 @@ class EventReader:
         log = _READ.where(part, kept.pos > bindparam("after")).order_by(kept.pos)
         self._log = Prepared(log.limit(bindparam("size")), dialect, ["part", "after", "size"])
 
-    def before(self, driver: Driver, owner_ref: bytes, stream_id: str, stream_version: int) -> Past:
-        """The stream with exactly its events before the version.
+    def before(self, driver: Driver, owner_ref: bytes, past: Past, stream_version: int) -> Past:
+        """The stream with exactly its events before the version; `past` has the first of them, if any.
 
         Raises:
             VerificationFailedError: some of them are missing, or are another owner's.
         """
-        found = driver.all(self._earlier, id_to_bytes(stream_id), stream_version, owner_ref)
-        if len(found) != stream_version - 1:
-            raise VerificationFailedError(f"stream {stream_id} has no {stream_version - 1} earlier events")
-        return Past(Memory(stream_id, tuple(self._recorded(found))))
+        memory, wanted = past.memory, stream_version - 1
+        if memory.stream_version == wanted:
+            return past
+        stream_id = id_to_bytes(memory.memory_id)
+        found = driver.all(self._earlier, stream_id, memory.stream_version, stream_version, owner_ref)
+        if memory.stream_version + len(found) != wanted:
+            raise VerificationFailedError(f"stream {memory.memory_id} has no {wanted} earlier events")
+        return Past(memory.evolve(self._recorded(found)))
 
     def owners(
         self, driver: Driver, part: int, *, after: bytes, last: bytes, until: int, limit: int
@@ -118,8 +122,8 @@ class EventReader:
 class FoldedStreams:
     """The memories that were folded last, up to a number of events altogether.
 
-    What is kept is believed only where it ends right before the event that comes next: another
-    process may have appended since. What an undone transaction left must be forgotten.
+    Another process may have appended since: what is kept is a beginning, on which the rest is read. What
+    an undone transaction left must be forgotten.
     """
 
     def __init__(self, greatest: int) -> None:
@@ -127,9 +131,9 @@ class FoldedStreams:
         self._kept: OrderedDict[str, Past] = OrderedDict()
 
     def get(self, stream_id: str, stream_version: int) -> Past | None:
-        """The memory with exactly the events before that version, if it is here."""
+        """The memory with events before that version, if it is here."""
         past = self._kept.get(stream_id)
-        if past is None or past.memory.stream_version != stream_version - 1:
+        if past is None or past.memory.stream_version >= stream_version:
             return None
         self._kept.move_to_end(stream_id)
         return past
