@@ -9,7 +9,6 @@ a text serves all patterns: judging takes less than half the time with it.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Iterable, Sequence
 from functools import cached_property
 from itertools import product
@@ -106,10 +105,12 @@ class Sought:
         return self.pattern.search(text) if self.needs.met_in(text, pieces) else None
 
     def finditer(
-        self, text: str, pieces: Pieces, start: int = 0, end: int = sys.maxsize
+        self, text: str, pieces: Pieces, start: int = 0, end: int | None = None
     ) -> Iterable[re.Match[str]]:
-        """The matches between two places of `text`, in order."""
-        return self.pattern.finditer(text, start, end) if self.needs.met_in(text, pieces) else ()
+        """The matches between two places of `text`, in order; to its end without `end`."""
+        if not self.needs.met_in(text, pieces):
+            return ()
+        return self.pattern.finditer(text, start, len(text) if end is None else end)
 
 
 def needed(source: str) -> frozenset[str]:

@@ -218,12 +218,12 @@ def _periods(
     norm: NormText, now: datetime, zone: tzinfo, prefer: Prefer, taken: list[tuple[int, int]]
 ) -> list[_Found]:
     """The longest readings from the left, outside of what markers took."""
-    pieces = pieces_of(norm.text)
+    present = pieces_of(norm.text)
     matches = [
         (match, rule, language)
         for language in _languages()
         for rule in language.periods
-        for match in rule.sought.finditer(norm.text, pieces)
+        for match in rule.sought.finditer(norm.text, present)
         if _allowed(norm, match, rule)
     ]
     matches.sort(key=lambda one: (one[0].start(), -one[0].end()))

@@ -36,7 +36,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("command", [["list"], ["held"]])
-def test_looking_loads_neither_the_gate_nor_the_planner_of_rollbacks(folder: Path, command: list[str]) -> None:
+def test_looking_loads_neither_the_gate_nor_the_planner(folder: Path, command: list[str]) -> None:
     unwanted = {
         *("memstrata.pipeline.extract", "memstrata.pipeline.secrets", "memstrata.pipeline.controller"),
         *("memstrata.application.ingest", "memstrata.domain.decide", "memstrata.domain.rollback"),
