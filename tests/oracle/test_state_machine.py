@@ -1,7 +1,7 @@
 """Whatever happens to a store, its views are what the events mean.
 
 CI plays 200 histories of 60 steps, always the same ones. `MEMSTRATA_HYPOTHESIS=nightly` plays 5,000
-random ones. See docs/testing.md.
+random ones. See CONTRIBUTING.md.
 """
 
 from __future__ import annotations
