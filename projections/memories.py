@@ -132,8 +132,9 @@ _NOTHING: dict[str, Any] = {
 
 
 def _proposed(memory: Memory, shaping: Shaping) -> dict[str, Any]:
-    """What a memory without any statement is about: its last proposal's candidate."""
-    proposals = [e.event for e in memory.entries if isinstance(e.event, Proposed)]
+    """What a memory without any statement is about: the last candidate that did not become a version."""
+    events = (entry.event for entry in memory.entries)
+    proposals = [e for e in events if isinstance(e, Proposed) and e.outcome != "accepted"]
     if not proposals:
         return _NOTHING
     candidate, context = proposals[-1].candidate, proposals[-1].context
