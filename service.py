@@ -219,8 +219,9 @@ class MemoryService:
 
         named = self._owner(owner)
         full = self.resolve(named, memory_id)
-        memory = Memory(full, tuple(self._store.read_stream(named, full)))
-        return explain(self._store, self._views, named, memory, version)
+        with self._store.one_view():
+            memory = Memory(full, tuple(self._store.read_stream(named, full)))
+            return explain(self._store, self._views, named, memory, version)
 
     def log(
         self, owner: OwnerName, *, after_position: int = 0, topics: Sequence[str] | None = None

@@ -86,6 +86,12 @@ class EventStore(Protocol):
             StoreUnavailableError: others would not let us; nothing was written.
         """
 
+    def one_view(self) -> AbstractContextManager[object]:
+        """Whatever this thread reads while this is open, it reads from one state, whoever writes meanwhile.
+
+        For answers that are put together from several reads; nothing is to be written in it.
+        """
+
     def read_stream(self, owner: Owner, stream_id: str) -> Sequence[RecordedEvent]:
         """Every event of the stream in order; empty when the owner has no such stream."""
 

@@ -79,6 +79,7 @@ class SqliteDatabase:
         self._writer.begin()
         self._driver = Driver(self._writer)
         self._line = WaitingLine(path, self.where)
+        self._view = threading.local()
         self._files.hold()
         if path is not None:  # SQLite's own pauses grow to 100 ms, much longer than most transactions
             with translating(self.where):
@@ -233,8 +234,22 @@ class SqliteDatabase:
         self._writer.begin()
 
     @contextmanager
+    def one_view(self) -> Iterator[Connection]:
+        """A consistent view, which is also that of all this thread's reading within."""
+        with self.reading() as connection:
+            former = getattr(self._view, "connection", None)
+            self._view.connection = connection
+            try:
+                yield connection
+            finally:
+                self._view.connection = former
+
+    @contextmanager
     def reading(self) -> Iterator[Connection]:
         """A consistent view that nobody's writes change. In memory it waits for a writer."""
+        if self._readers is not None and (shared := getattr(self._view, "connection", None)) is not None:
+            yield shared
+            return
         if self._readers is None:
             with self.writing(deferred=True) as connection:
                 yield connection

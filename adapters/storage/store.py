@@ -164,6 +164,10 @@ class SqlEventStore:
 
     # --- reading ---------------------------------------------------------------------------------
 
+    def one_view(self) -> AbstractContextManager[object]:
+        """Read several times from one state. See the port."""
+        return self._database.one_view()
+
     def read_stream(self, owner: Owner, stream_id: str) -> Sequence[RecordedEvent]:
         """The stream's events in order; empty when the owner has no such stream."""
         return self.read_streams(owner, [stream_id]).get(stream_id, [])
