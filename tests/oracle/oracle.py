@@ -445,8 +445,9 @@ class Story:
     def forsaken(self, decide: Decide) -> list[Recorded]:
         """Repetitions in force of what nothing in force says any more, though by itself each would be let in.
 
-        None, in any committed state: a fact keeps standing while anybody's word for it stands. `decide`
-        is the policy's decision about a candidate on the owner's present state: its outcome.
+        None, in any committed state: a fact keeps standing while anybody's word for it stands. Free text is
+        left out: what repeats it, and what says it better, depends on the words that stood at the time.
+        `decide` is the policy's decision about a candidate on the owner's present state: its outcome.
         """
         renewed = {
             (ref.stream, ref.version)
@@ -461,6 +462,7 @@ class Story:
             for entry in stream.in_force
             if isinstance(entry.event, Proposed)
             and entry.event.outcome == "confirmed"
+            and entry.event.candidate.value is not None
             and (entry.stream_id, entry.stream_version) not in renewed
             and decide(entry.event) == "accepted"
         ]
