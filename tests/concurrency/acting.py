@@ -42,6 +42,11 @@ FINDS: dict[str, Callable[..., dict[str, Any]]] = {
     "habit": lambda key: habit(key, "writing"),
     "standing": lambda content: standing(content, "writing"),
     "passing": passing,
+    "said": lambda attribute, value: {
+        **city(value),
+        "attribute": attribute,
+        "content": f"{attribute}: {value}",
+    },
     "dropped": lambda attribute, value: dropped(attribute, value, "end"),
 }
 

@@ -6,6 +6,7 @@ import itertools
 import json
 import os
 import re
+import select
 import shutil
 import sqlite3
 import subprocess
@@ -53,6 +54,10 @@ class Peer:
         line = self._process.stdout.readline()
         assert line, "the other process ended"
         return json.loads(line)
+
+    def has_answered(self) -> bool:
+        """Whether `answer` would not wait."""
+        return bool(select.select([self._process.stdout], [], [], 0)[0])
 
     def told(self, **asked: Any) -> Any:
         self.ask(**asked)
