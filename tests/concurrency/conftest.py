@@ -8,8 +8,15 @@ from .racing import Peer
 
 
 @pytest.fixture(scope="session")
-def peers() -> Iterator[tuple[Peer, Peer]]:
+def started() -> Iterator[tuple[Peer, Peer]]:
     both = Peer(), Peer()
     yield both
     for peer in both:
         peer.end()
+
+
+@pytest.fixture
+def peers(started: tuple[Peer, Peer]) -> Iterator[tuple[Peer, Peer]]:
+    yield started
+    for peer in started:
+        peer.finish()

@@ -35,6 +35,7 @@ class Peer:
     """Another process; see peer.py."""
 
     def __init__(self) -> None:
+        self._owes = 0
         self._process = subprocess.Popen(
             [sys.executable, "-W", "error", "-m", "concurrency.peer"],
             cwd=TESTS,
@@ -45,15 +46,22 @@ class Peer:
         )
 
     def ask(self, **asked: Any) -> None:
+        self._owes += 1
         assert self._process.stdin is not None
         self._process.stdin.write(json.dumps(asked) + "\n")
         self._process.stdin.flush()
 
     def answer(self) -> Any:
         assert self._process.stdout is not None
+        self._owes -= 1
         line = self._process.stdout.readline()
         assert line, "the other process ended"
         return json.loads(line)
+
+    def finish(self) -> None:
+        """Take the answers that a test which failed did not wait for."""
+        while self._owes:
+            self.answer()
 
     def has_answered(self) -> bool:
         """Whether `answer` would not wait."""
