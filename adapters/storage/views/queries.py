@@ -324,11 +324,12 @@ class SqlViews:
         decided = select(kept.outcome, func.count()).where(mine, kept.outcome.is_not(None))
         decided = decided.where(kept.struck_by.is_(None)).group_by(kept.outcome)
         turns = select(func.count(distinct(kept.turn_id))).where(mine, kept.outcome.is_(None))
-        return Counts(
-            memories={row[0]: row[1] for row in self._rows(memories.group_by(_memory.c.status))},
-            decisions={row[0]: row[1] for row in self._rows(decided)},
-            turns=self._rows(turns)[0][0],
-        )
+        with self._store.one_view():
+            return Counts(
+                memories={row[0]: row[1] for row in self._rows(memories.group_by(_memory.c.status))},
+                decisions={row[0]: row[1] for row in self._rows(decided)},
+                turns=self._rows(turns)[0][0],
+            )
 
     # --- inside ----------------------------------------------------------------------------------
 
