@@ -271,8 +271,9 @@ class SqlViews:
         last = func.max(_decision.c.position)
         query = select(_decision.c.turn_id).where(self._of(owner, _decision), _decision.c.outcome.is_(None))
         query = query if session is None else query.where(_decision.c.session == session)
-        found = self._rows(query.group_by(_decision.c.turn_id).order_by(last.desc()).limit(limit))
-        streams = self._store.read_streams(owner, [turn_id for (turn_id,) in found])
+        with self._store.one_view():
+            found = self._rows(query.group_by(_decision.c.turn_id).order_by(last.desc()).limit(limit))
+            streams = self._store.read_streams(owner, [turn_id for (turn_id,) in found])
         rows = [turn_row(streams[turn_id]) for (turn_id,) in reversed(found)]
         return [row for row in rows if row is not None]
 
