@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import OrderedDict, deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Lock
-from typing import TypeVar
+from typing import Generic, TypeVar
 
 from ..domain.draft import Draft
 from ..domain.errors import OwnerPositionConflictError, WrongExpectedVersionError
@@ -21,9 +21,6 @@ from ..domain.slot import Registry
 from ..domain.stream import NewEvent, RecordedEvent
 
 Result = TypeVar("Result")
-
-LOSSES = 3
-"""How often another writer may be faster before he is kept from writing while the decision is made."""
 
 KEPT = 256
 """Owners whose states are kept in memory, the least recently used goes first."""
@@ -116,13 +113,15 @@ Decide = Callable[[Draft], tuple[Result, Sequence[Part] | None]]
 class Writer:
     """Decides on an owner's state and appends; when another writer was faster, decides anew.
 
-    Threads wait for each other. Another process can be faster, but only so often: then all others are
-    kept from writing while the decision is made, so that nobody loses for ever.
+    Threads wait for each other. Another process can be faster, but only once: then all others are kept
+    from writing while the decision is made, so that nobody loses for ever.
     """
 
     def __init__(self, store: EventStore, states: OwnerStates, ids: IdSource) -> None:
         self._store, self._states, self._ids = store, states, ids
         self._lines = Lines()
+        self._overtaken: dict[Owner, int] = {}
+        """Owners for whom another process was faster the last time, with the position that we left."""
 
     def write(self, owner: Owner, decide: Decide[Result]) -> tuple[Result, list[RecordedEvent]]:
         """Let `decide` fill a draft on the present state, and append what it holds.
@@ -141,28 +140,46 @@ class Writer:
                 no error.
         """
         with self._lines.turn(owner):
-            for _ in range(LOSSES):
-                try:
+            left_at, attempt = self._overtaken.pop(owner, None), None
+            if left_at is None:
+                # Else it would be in vain again: the other process is likely to go on.
+                with suppress(OwnerPositionConflictError, WrongExpectedVersionError):
                     attempt = self._attempt(owner, decide)
-                    break
-                except (OwnerPositionConflictError, WrongExpectedVersionError):
-                    continue  # at once: somebody else came through, so there is nothing to wait for
-            else:
+            if attempt is None:
                 with self._store.alone(owner):
                     attempt = self._attempt(owner, decide)
-            result, draft, events = attempt
-            if events:
-                self._states.keep(owner, draft.recorded(events))
-            return result, events
+                self._note_overtaken(owner, left_at, attempt)
+            if attempt.events:
+                self._states.keep(owner, attempt.draft.recorded(attempt.events))
+            return attempt.result, attempt.events
 
-    def _attempt(self, owner: Owner, decide: Decide[Result]) -> tuple[Result, Draft, list[RecordedEvent]]:
+    def _attempt(self, owner: Owner, decide: Decide[Result]) -> _Attempt[Result]:
         state = self._states.load(owner)
         draft = Draft(state, self._ids)
         result, parts = decide(draft)
         if not draft.events:
-            return result, draft, []
+            return _Attempt(state.position, draft, result, [])
         chosen = parts if parts is not None else [Part(draft.events)]
         recorded = self._store.append_many(
             [Append(owner, part.events, state.position, part.clock, part.recent) for part in chosen]
         )
-        return result, draft, [event for part_events in recorded for event in part_events]
+        events = [event for part_events in recorded for event in part_events]
+        return _Attempt(state.position, draft, result, events)
+
+    def _note_overtaken(self, owner: Owner, left_at: int | None, attempt: _Attempt[Result]) -> None:
+        """Remember the owner, unless nobody wrote for him since we did."""
+        if attempt.position == left_at:
+            return
+        if len(self._overtaken) >= KEPT:
+            self._overtaken.clear()
+        self._overtaken[owner] = attempt.events[-1].position if attempt.events else attempt.position
+
+
+@dataclass(frozen=True, slots=True)
+class _Attempt(Generic[Result]):
+    """A decision on the state at a position, and what of it was recorded."""
+
+    position: int
+    draft: Draft
+    result: Result
+    events: list[RecordedEvent]
