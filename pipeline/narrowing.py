@@ -52,20 +52,25 @@ class Narrowing:
 
     def without_excepted(self, said: Sequence[S]) -> list[S]:
         """Those that no narrower one among them excepts, in their order."""
-        if len({one.scope.rank for one in said}) < 2:
+        ranks = [one.scope.rank for one in said]
+        if len(set(ranks)) < 2:
             return list(said)
         # Only what agrees in one of these can except the other: a few pairs of what would be all of them.
         keys = [self._keys(one) for one in said]
-        narrower: dict[tuple[str, ...], list[S]] = {}
-        widest = max(one.scope.rank for one in said)
-        for one, agreeing in zip(said, keys, strict=True):
-            if one.scope.rank < widest:
+        narrower: dict[tuple[str, ...], list[tuple[int, S]]] = {}
+        widest = max(ranks)
+        for one, rank, agreeing in zip(said, ranks, keys, strict=True):
+            if rank < widest:
                 for key in agreeing:
-                    narrower.setdefault(key, []).append(one)
+                    narrower.setdefault(key, []).append((rank, one))
         return [
             wide
-            for wide, agreeing in zip(said, keys, strict=True)
-            if not any(self.excepts(narrow, wide) for key in agreeing for narrow in narrower.get(key, ()))
+            for wide, rank, agreeing in zip(said, ranks, keys, strict=True)
+            if not any(
+                less < rank and self.excepts(narrow, wide)
+                for key in agreeing
+                for less, narrow in narrower.get(key, ())
+            )
         ]
 
     def _keys(self, said: Said) -> set[tuple[str, ...]]:

@@ -12,7 +12,7 @@ from ..domain.owner import Owner
 from ..domain.scope import ScopeKind
 from ..domain.statement import Statement
 from ..domain.values import EventRef, Outcome
-from .rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
+from .rows import BatchRow, DecisionRow, HeldRow, MemoryRow, PeriodRow, TurnRow, VersionRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +122,12 @@ class Views(Protocol):
         With `valid_at` those that hold at that moment: what ended before is not among them, whether
         or not anything recorded the end, nor what begins later. With `status` those that have one of
         these. With both, what holds at the moment and has the status. With neither, all of them.
+        """
+
+    def held(self, owner: Owner, valid_at: datetime) -> Sequence[HeldRow]:
+        """What holds at a moment as far as is known now, in no order: for whoever has to choose among it.
+
+        The same versions as of `memories(owner, valid_at=…)`, in half the time.
         """
 
     def said(self, owner: Owner, positions: Sequence[int]) -> Mapping[int, Statement]:

@@ -17,7 +17,7 @@ from typing import Any, Literal, NamedTuple, Self
 from ..domain.candidate import Candidate
 from ..domain.judgement import Category, Judgement
 from ..domain.memory import Status
-from ..domain.scope import ScopeKind
+from ..domain.scope import Scope, ScopeKind
 from ..domain.statement import Statement
 from ..domain.values import (
     Action,
@@ -161,6 +161,29 @@ class PeriodRow(_Many):
 
 
 _of_period = attrgetter(*(field.name for field in fields(PeriodRow)))
+
+
+class HeldRow(NamedTuple):
+    """What is needed to choose among memories that hold at some moment, of the version that holds then."""
+
+    memory_id: str
+    number: int
+    """Of the version, in its memory."""
+    said_pos: int
+    """Position of the event that made the version."""
+    scope: Scope
+    subject: str
+    attribute: str
+    value: str | None
+    content: str
+    certainty: Certainty
+    confidence: float
+    importance: int
+    source: Source
+    said_at: datetime
+    pinned: bool
+    tokens: str
+    """Search tokens of the content, in its order, separated by spaces."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -165,7 +165,12 @@ class SqliteDatabase:
                 self._thread = threading.get_ident()
             self._depth += 1
         except BaseException:
-            self._lock.release()
+            try:
+                if self._depth == 0:
+                    # What was interrupted may have begun all the same; open, it would refuse every writer.
+                    self._undo()
+            finally:
+                self._lock.release()
             raise
         return self._writer
 

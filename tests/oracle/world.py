@@ -29,7 +29,7 @@ from sqlalchemy.exc import DBAPIError
 
 from memstrata import Memstrata, Selector, Turn
 from memstrata.application.importing import ImportedMemory
-from memstrata.domain.errors import MemstrataError
+from memstrata.domain.errors import MemstrataError, StoreUnavailableError
 from memstrata.domain.events import Endorsed, Event, Updated
 from memstrata.domain.ports import Append
 from memstrata.domain.stream import NewEvent
@@ -114,6 +114,8 @@ class World:
         before = self.memory.store.head_position()
         try:
             action(self.memory)
+        except StoreUnavailableError:
+            raise  # nothing ails the file: whoever gets this would get it for ever
         except MemstrataError:
             assert self.memory.store.head_position() == before, "a refusal wrote something"
 

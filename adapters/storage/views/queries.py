@@ -21,12 +21,13 @@ from ....domain.values import EventRef
 from ....projections.decisions import decision_row, turn_row
 from ....projections.memories import Shaping, memory_row
 from ....projections.ports import Counts, DecisionQuery, Found, Kind, Listed
-from ....projections.rows import BatchRow, DecisionRow, MemoryRow, PeriodRow, TurnRow, VersionRow
+from ....projections.rows import BatchRow, DecisionRow, HeldRow, MemoryRow, PeriodRow, TurnRow, VersionRow
 from ....projections.versions import strikes, version_rows
 from ..driver import Prepared, driver_of
 from ..keyed import to_microseconds
 from ..store import SqlEventStore
 from .checkpoints import stale
+from .held import HeldQuery
 from .shapes import Shape
 from .tables import OPEN, view_tables
 from .writer import batch_shape, memory_shape, period_shape
@@ -58,6 +59,7 @@ class SqlViews:
         self._store, self._shaping = store, shaping
         self._holding_queries: tuple[Prepared, Prepared] | None = None
         self._prefix_queries: dict[Kind, Prepared] | None = None
+        self._held = HeldQuery(store, self.said, lambda content: " ".join(shaping.tokens(content)))
 
     def stale(self) -> list[str]:
         """Projections that must be rebuilt before they answer; empty when all are in step."""
@@ -98,6 +100,11 @@ class SqlViews:
         query = query if scope is None else query.where(_memory.c.scope_kind == scope)
         found = self._rows(query.order_by(_memory.c.created_pos, _memory.c.memory_id).limit(limit))
         return [Listed(row) for row in self._stored(owner, found)]
+
+    def held(self, owner: Owner, valid_at: datetime) -> Sequence[HeldRow]:
+        """What holds at a moment. See the port."""
+        with many_objects():
+            return self._held.rows(owner, valid_at)
 
     def said(self, owner: Owner, positions: Sequence[int]) -> dict[int, Statement]:
         """The statements of the owner's events at these positions. See the port."""
