@@ -18,20 +18,39 @@ from sqlalchemy.sql.selectable import Select
 
 
 class Prepared:
-    """A statement for one dialect; `names` are its parameters, in the order in which calls give them."""
+    """A statement for one dialect; `names` are its parameters, in the order in which calls give them.
+
+    It is rendered when it is first used: whoever opens a store uses a few of those that there are.
+    """
+
+    sql: str
+    as_given: bool
+    """Whether the driver takes the values as calls give them."""
+    _constants: tuple[Any, ...]
+    _names: tuple[str, ...]
+    _places: tuple[int, ...] | None
 
     def __init__(self, statement: Select[Any] | UpdateBase, dialect: Dialect, names: Sequence[str]) -> None:
+        self._unrendered = statement, dialect, names
+
+    def __getattr__(self, name: str) -> Any:
+        # Asked only for what is not there yet, so that what is rendered costs nothing more.
+        if name not in Prepared.__annotations__:
+            raise AttributeError(name)
+        self._render(*self._unrendered)
+        return self.__dict__[name]
+
+    def _render(self, statement: Select[Any] | UpdateBase, dialect: Dialect, names: Sequence[str]) -> None:
         # `names` also tells an insert its columns; no other statement here asks for them.
         keys = list(names) if statement.is_insert else None
         compiled = statement.compile(dialect=dialect, column_keys=keys)
-        self.sql = str(compiled)
         # A dialect adds parameters of its own (SQLite: an offset); their values stand already.
         own = {name: value for name, value in compiled.params.items() if name not in names}
         self._constants, self._names = tuple(own.values()), (*names, *own)
         order = getattr(compiled, "positiontup", None)
         self._places = None if order is None else tuple(self._names.index(name) for name in order)
         self.as_given = self._places == tuple(range(len(names)))
-        """Whether the driver takes the values as calls give them."""
+        self.sql = str(compiled)
 
     def arguments(self, values: tuple[Any, ...]) -> Any:
         """The values as the dialect's driver takes them."""

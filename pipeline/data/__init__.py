@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from functools import cache
 from importlib import resources
 from importlib.resources.abc import Traversable
 
 
-def read_document(name: str) -> dict[str, object]:
-    """One of the TOML documents of this folder, by its file name."""
+@cache
+def read_document(name: str) -> Mapping[str, object]:
+    """One of the TOML documents of this folder, by its file name; not to be changed."""
     return tomllib.loads(resources.files(__package__).joinpath(name).read_text("utf-8"))
 
 
@@ -21,7 +22,7 @@ def policy_document() -> dict[str, object]:
     That is `policy.toml`, the registry under `attributes`, and under `lexicons` the SHA-256 of each
     word list of the gate by file name, so that a changed word list is a changed policy.
     """
-    document = read_document("policy.toml")
+    document = dict(read_document("policy.toml"))
     document["attributes"] = read_document("attributes.toml")
     document["lexicons"] = dict(_lexicon_digests())
     return document
