@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-NOT_PACKAGE = {"benchmarks", "build", "dist", "docs", "examples", "tests", "venv"}
+NOT_PACKAGE = {"benchmarks", "build", "dist", "docs", "examples", "tests", "training", "venv"}
 
 
 def package_files(root: Path) -> list[Path]:
