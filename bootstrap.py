@@ -69,7 +69,7 @@ class Memstrata(MemoryService):
         """Open the store at `url`, creating it when nothing is there.
 
         Args:
-            url: A path, `sqlite:///PATH`, or `sqlite://` for a store in memory.
+            url: A path, `sqlite:///PATH`, or `sqlite://` (or `:memory:`) for a store in memory.
             clock: Tells the time; None for the machine's clock.
             durability: `full` waits for the disk at each commit; `fast` may lose the last commits in
                 a power cut.

@@ -33,7 +33,8 @@ def open_store(
 
     Args:
         url: A path; `sqlite:///relative/path` or `sqlite:////absolute/path`, with `?mode=ro` for
-            reading only; or `sqlite://` for a store that lives in memory until it is closed.
+            reading only; or `sqlite://` (or `:memory:`) for a store that lives in memory until it
+            is closed.
         clock: Sets `recorded_at`.
         durability: `full` waits for the disk at each commit; `fast` may lose the last commits in a
             power cut, though not in a crash of the program.
@@ -71,6 +72,8 @@ def open_store(
 
 def _located(url: str) -> tuple[str | None, bool]:
     """The file's absolute path (None: in memory), and whether it is for reading only."""
+    if url in _IN_MEMORY:
+        return None, False
     scheme, separator, rest = url.partition("://")
     if not separator:
         return _file(url), False
@@ -86,6 +89,9 @@ def _located(url: str) -> tuple[str | None, bool]:
         raise StoreUnavailableError(url, f"the option {query!r} is unknown", "the only one is mode=ro")
     return _file(name[1:]), bool(query)
 
+
+_IN_MEMORY = ("sqlite://", ":memory:", "sqlite:///:memory:")
+"""As people write it for SQLite; a file of that name would be no use to them."""
 
 _HOW_TO_NAME = "give a path, or sqlite:///PATH"
 

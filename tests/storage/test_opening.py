@@ -85,12 +85,17 @@ def test_a_path_in_a_url_may_be_relative(
     assert (tmp_path / "here.db").exists()
 
 
-def test_a_store_in_memory_is_gone_when_it_is_closed(clock: ManualClock) -> None:
-    with open_store("sqlite://", clock=clock) as store:
+@pytest.mark.parametrize("url", ["sqlite://", ":memory:", "sqlite:///:memory:"])
+def test_a_store_in_memory_is_gone_when_it_is_closed(
+    url: str, clock: ManualClock, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open_store(url, clock=clock) as store:
         store.append(append(LIN, 0, *run_of(new_stream(), 1, task())))
 
-    with open_store("sqlite://", clock=clock) as store:
+    with open_store(url, clock=clock) as store:
         assert everything(store) == []
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_closing_twice_is_no_error(path: Path, clock: ManualClock) -> None:
