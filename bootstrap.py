@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import tomllib
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -219,6 +219,7 @@ def evaluate(
     *,
     gate: Gate | None = None,
     policy_file: str | None = None,
+    kinds: Collection[str] = (),
     progress: Callable[[int, int], None] | None = None,
 ) -> Evaluation:
     """Play the golden cases of the files in stores in memory, and judge what the gate did.
@@ -227,10 +228,11 @@ def evaluate(
         paths: Files of cases, one JSON object a line; docs/quality.md says what the fields mean.
         gate: Stations of the gate in place of the offline ones.
         policy_file: A policy in place of the one that comes with the package.
+        kinds: Play only cases of these kinds; empty for all.
         progress: Called after each case with the number of cases played, and of all.
 
     Raises:
-        InvalidInputError: a file is malformed; names file, line and field.
+        InvalidInputError: a file is malformed; names file, line and field. Or no case is of these kinds.
     """
     from .application.evaluation import evaluate_files
 
@@ -239,7 +241,7 @@ def evaluate(
         with Memstrata.open("sqlite://", clock=clock, policy_file=policy_file, gate=gate) as memory:
             yield _Searchable(memory)
 
-    return evaluate_files(paths, open_store, progress=progress)
+    return evaluate_files(paths, open_store, kinds=kinds, progress=progress)
 
 
 @dataclass(frozen=True, slots=True)

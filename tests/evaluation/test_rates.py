@@ -350,7 +350,16 @@ def test_the_report_counts_cases_by_kind_and_language() -> None:
 
     document = play_all(cases, {"b": [fact("用户喜欢爬山")], "c": [fact("用户喜欢滑雪")]}).to_document()
 
-    assert list(document) == ["cases", "rates", "leaks", "by_kind", "by_lang", "failures"]
+    assert list(document) == [
+        "cases",
+        "rates",
+        "counts",
+        "leaks",
+        "by_kind",
+        "by_lang",
+        "confusion",
+        "failures",
+    ]
     assert document["cases"] == 3
     assert document["rates"] == {
         "wrong_write": 0.5,

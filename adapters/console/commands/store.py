@@ -12,6 +12,7 @@ from ..options import Command, Group, on_store, with_json
 from ..session import Console, pass_console
 
 if TYPE_CHECKING:
+    from ....application.evaluation import Evaluation
     from ....domain.policy import Policy
 
 
@@ -197,25 +198,58 @@ def doctor(context: click.Context) -> None:
 # --- eval ----------------------------------------------------------------------------------------
 
 
-@click.command("eval", cls=Command, example="memstrata eval cases/zh.jsonl --json")
+@click.command("eval", cls=Command, example="memstrata eval cases/zh.jsonl --kind retract --json")
 @click.argument("files", nargs=-1, required=True, type=click.Path(), metavar="FILE...")
 @click.option("--policy", metavar="FILE", help="A policy (TOML) in place of the one that is in force.")
+@click.option(
+    "--compare",
+    nargs=2,
+    metavar="A B",
+    help="Two policies (TOML files, or `default`): the rates of both, and what B decides otherwise.",
+)
+@click.option("--kind", "kinds", multiple=True, metavar="KIND", help="Play only cases of this kind; repeat.")
 @click.option("--failures/--no-failures", default=True, help="List the cases that are not right.")
 @with_json
 @pass_console
-def evaluate(console: Console, files: tuple[str, ...], policy: str | None, failures: bool) -> None:
-    """Play golden cases, each in a fresh store, and count what the gate decides rightly."""
-    from .... import bootstrap
-    from ..evaluation import shown
-    from ..progress import bar_to
+def evaluate(
+    console: Console,
+    files: tuple[str, ...],
+    policy: str | None,
+    compare: tuple[str, str] | None,
+    kinds: tuple[str, ...],
+    failures: bool,
+) -> None:
+    """Play golden cases, each in a fresh store, and count what the gate decides rightly.
 
-    with bar_to(_lines_of(files), "playing") as reached:
-        found = bootstrap.evaluate(files, policy_file=policy, progress=lambda played, _: reached(played))
-    document = found.to_document()
+    Rates come with their 95 % interval: a few cases say little.
+    """
+    from .. import evaluation as shown
+
+    if compare is not None and policy is not None:
+        raise click.UsageError("--compare names both policies: leave --policy out.")
+    if compare is None:
+        document = _played(files, policy, kinds).to_document()
+        lines = shown.shown(document, failures=failures)
+    else:
+        from ....application.evaluation import Comparison
+
+        before, after = (_played(files, None if name == "default" else name, kinds) for name in compare)
+        document = Comparison(before, after).to_document()
+        lines = shown.compared(document, *compare)
     if console.as_json:
         console.form(document)
     else:
-        console.lines(shown(document, failures=failures))
+        console.lines(lines)
+
+
+def _played(files: tuple[str, ...], policy: str | None, kinds: tuple[str, ...]) -> Evaluation:
+    from .... import bootstrap
+    from ..progress import bar_to
+
+    with bar_to(_lines_of(files), "playing") as reached:
+        return bootstrap.evaluate(
+            files, policy_file=policy, kinds=kinds, progress=lambda played, _: reached(played)
+        )
 
 
 def _lines_of(files: tuple[str, ...]) -> int:
