@@ -24,7 +24,7 @@ if TYPE_CHECKING:  # loaded where it is used: who only reads needs neither the g
     from .application.ingest import Ingest, Progress
     from .application.people import People, ValueOf
     from .application.recall import Line, Recall
-    from .application.reports import BatchReport, IngestReport
+    from .application.reports import BatchReport, IngestReport, TurnReport
     from .application.undo import PolicyOf, Undo
     from .domain.ledger import Batch
     from .domain.memory import Memory, Status
@@ -35,6 +35,7 @@ if TYPE_CHECKING:  # loaded where it is used: who only reads needs neither the g
     from .domain.selector import Selector
     from .domain.stream import RecordedEvent
     from .domain.turn import Turn
+    from .pipeline.anatomy import Anatomy
     from .pipeline.controller import Gate, Judging
     from .projections.rows import DecisionRow, MemoryRow, PeriodRow, VersionRow
 
@@ -111,6 +112,19 @@ class MemoryService:
             strict=strict,
             progress=progress,
         )
+
+    def rehearse(self, owner: OwnerName, turn: Turn) -> tuple[TurnReport, Anatomy]:
+        """What would be decided about a turn if it came now, and what the gate sees of it.
+
+        Nothing is written. The ids of memories that would be new are made up.
+
+        Raises:
+            InvalidInputError: the turn cannot be judged, as for `ingest`.
+        """
+        from .pipeline.anatomy import anatomy
+
+        report, prepared = self._ingest.rehearse(self._owner(owner), turn, self._parts.ids)
+        return report, anatomy(prepared)
 
     def import_memories(
         self,

@@ -15,7 +15,7 @@ from ..domain.history import struck_versions
 from ..domain.owner import Owner
 from ..domain.owner_state import OwnerState
 from ..domain.plan import Plan
-from ..domain.ports import RECENT_LENGTH, RECENT_TURNS, Clock, EventStore
+from ..domain.ports import RECENT_LENGTH, RECENT_TURNS, Clock, EventStore, IdSource, Prepared
 from ..domain.stream import RecordedEvent
 from ..domain.turn import Turn
 from ..pipeline.controller import Analysis, Decided, Judging
@@ -160,6 +160,25 @@ class Ingest:
             if progress is not None:
                 progress(len(group))
         return IngestReport([call.reports[place] for place in sorted(call.reports)])
+
+    def rehearse(self, owner: Owner, turn: Turn, ids: IdSource) -> tuple[TurnReport, Prepared]:
+        """What would be decided about a turn now, and the turn as the gate sees it. Writes nothing.
+
+        Raises:
+            InvalidInputError, UnknownZoneError: the turn cannot be judged.
+        """
+        now = self._clock.now()
+        check_turn(turn, now)
+        (one,) = arrive([turn], now)
+        recent = RecentTurns(self._store, owner)
+        recent.look_up([turn.session])
+        state = self._states.load(owner)
+        turn_id, digest = self._store.turn_id(owner, one.key), self._store.digest(owner, one.text)
+        prepared = one.prepare(turn_id, recent.of(turn.session), _known(state))
+        analysis = self._judging.gate.analyse(prepared)
+        waiting = Waiting(0, one, turn_id, digest, 0, False, None, analysis)
+        decided = self._decide(Draft(state, ids), waiting, None, "rehearsal", False)
+        return _reported(waiting, decided), prepared
 
     def _ingest_group(self, call: Call, group: Sequence[tuple[int, Arrived]]) -> None:
         waiting: list[Waiting] = []

@@ -40,9 +40,16 @@ def compared(document: Mapping[str, Any], before: str, after: str) -> list[str]:
         *table(["rate", ">A", ">B"], rates),
     ]
     changed = document["changed"]
-    lines += ["", f"{len(changed)} cases are decided otherwise" if changed else "Every case is decided alike."]
+    lines += [
+        "",
+        f"{len(changed)} cases are decided otherwise" if changed else "Every case is decided alike.",
+    ]
     for one in changed:
-        lines += [f"{one['id']} ({one['outcome']})", f"  A: {clean(one['before'])}", f"  B: {clean(one['after'])}"]
+        lines += [
+            f"{one['id']} ({one['outcome']})",
+            f"  A: {clean(one['before'])}",
+            f"  B: {clean(one['after'])}",
+        ]
     return lines
 
 

@@ -194,7 +194,7 @@ class RuleExtractor:
 
     def extract(self, prepared: Prepared, judgement: Judgement | None = None) -> Sequence[Candidate]:
         """Candidates in the order of the words they rest on; empty when there is none."""
-        reading = Reading(prepared, retold=self._retold)
+        reading = Reading(prepared, retold=True) if self._retold else Reading.of(prepared)
         found: list[tuple[int, Candidate]] = []
         for spoken in reading.spoken:
             found += _in_sentence(spoken, reading, careful=spoken.masked)

@@ -7,6 +7,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
+from threading import local
 from typing import Any
 
 from ...domain.ports import Prepared
@@ -230,7 +231,15 @@ class Spoken:
 
 
 class Reading:
-    """One prepared turn, read once for all rules."""
+    """One prepared turn, read once for all rules and for the second opinion."""
+
+    @classmethod
+    def of(cls, prepared: Prepared) -> Reading:
+        """The reading of a turn; that of this thread's last turn is kept."""
+        kept: Reading | None = getattr(_last, "reading", None)
+        if kept is None or kept.prepared is not prepared:
+            kept = _last.reading = cls(prepared)
+        return kept
 
     def __init__(self, prepared: Prepared, *, retold: bool = False) -> None:
         self.prepared = prepared
@@ -290,6 +299,9 @@ class Reading:
     def original(self, start: int, end: int) -> str:
         """The user's own spelling of a stretch of the normalised text."""
         return self.parts.norm.quote(start, end)
+
+
+_last = local()
 
 
 def _spoken(sentence: Sentence, text: str) -> Spoken:

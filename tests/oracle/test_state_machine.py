@@ -8,7 +8,7 @@ See CONTRIBUTING.md.
 from __future__ import annotations
 
 import os
-from datetime import date
+from datetime import UTC, datetime
 
 import pytest
 from hypothesis import HealthCheck, Phase, settings
@@ -21,7 +21,7 @@ NIGHTLY = os.environ.get("MEMSTRATA_HYPOTHESIS") == "nightly"
 EXAMPLES = 25
 """Histories of one item: a failure ends its own item only, and names it."""
 PARTS = int(os.environ.get("MEMSTRATA_HISTORIES") or (5_000 if NIGHTLY else 200)) // EXAMPLES or 1
-NIGHT = int(os.environ.get("MEMSTRATA_NIGHT") or date.today().toordinal()) if NIGHTLY else 0
+NIGHT = int(os.environ.get("MEMSTRATA_NIGHT") or datetime.now(UTC).toordinal()) if NIGHTLY else 0
 STEPS = 60
 
 

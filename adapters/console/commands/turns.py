@@ -195,6 +195,37 @@ def add(
         console.note(f"store: {store.where}", store=store.where)
 
 
+@click.command(
+    "explain", cls=Command, example='memstrata explain "这次周报写短一点，我对花生过敏" --task 周报'
+)
+@click.argument("text")
+@click.option("--session", metavar="ID", default="explain", help="The session whose last turns are context.")
+@click.option("--at", type=Moment(), help="When it would be said; now without it.")
+@click.option("--tz", metavar="ZONE", help="IANA zone in which the user's days begin.")
+@click.option("--task-id", metavar="ID", help="The task in hand.")
+@click.option("--task", metavar="NAME", help="What the task is, such as 周报.")
+@click.option("--project", metavar="ID", help="The project in hand.")
+@on_store
+@with_json
+@pass_console
+def explain(console: Console, /, text: str, session: str, at: datetime | None, **more: str | None) -> None:
+    """Show what the gate would make of TEXT: clauses, signals, rules, decisions. Nothing is written.
+
+    What is remembered in the store counts; where there is no store, nothing is.
+    """
+    from ....domain.turn import Turn
+    from .. import anatomy
+
+    given = {name: value for name, value in more.items() if value is not None}
+    turn = Turn(user=text, session=session, at=at or datetime.now().astimezone(), **given)
+    with console.reading() as store:
+        report, seen = store.rehearse(console.owner, turn)
+        if console.as_json:
+            console.form(anatomy.form(report, seen))
+        else:
+            console.lines(anatomy.shown(report, seen, _short(console, store)))
+
+
 @click.command("chat", cls=Command, example="memstrata chat --task 周报 --task-id report-12")
 @click.option("--session", metavar="ID", help="The session; a new one without it.")
 @click.option("--task-id", metavar="ID", help="The task in hand.")
@@ -240,4 +271,4 @@ def _say(console: Console, store: Memstrata, turn: Turn, revise: bool) -> None:
         console.lines(explained(report, _masked(turn), _short(console, store)))
 
 
-COMMANDS = (ingest, add, chat)
+COMMANDS = (ingest, add, explain, chat)
