@@ -1,25 +1,24 @@
 """Cut a message into what the user says and what is only shown, then into sentences and clauses.
 
-First the material is set apart: code, quoted text, documents, logs, text behind "translate this:", role
-play. Nothing in it is the user speaking. What is left is cut into sentences and clauses, whose offsets
-are those of the normalised text (`Segmented.norm` maps them to the original).
+First the material is set apart (`material.py`): nothing in it is the user speaking. What is left is cut
+into sentences and clauses, whose offsets are those of the normalised text (`Segmented.norm` maps them to
+the original).
 """
 
 from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from importlib import resources
-from typing import Any, Literal
+from typing import Any
 
+from .material import Material, ends_fiction, material_in, starts_fiction
 from .memo import of_last_texts
 from .sought import Pieces, Sought, pieces_of
 from .text import NormText, normalise
-
-MaterialKind = Literal["code", "quote", "document", "log", "fiction"]
 
 MASK = "■"
 """Stands for one code point of a masked secret."""
@@ -36,15 +35,6 @@ the patterns that they keep from being tried."""
 
 MAX_SENTENCE = 800
 """Code points of one sentence; what goes on for longer is no sentence, but text without marks."""
-
-
-@dataclass(frozen=True, slots=True)
-class Material:
-    """A stretch that is shown, not said: half-open offsets into the normalised text."""
-
-    start: int
-    end: int
-    kind: MaterialKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,12 +82,6 @@ class Segmented:
 class _Patterns:
     """The compiled word lists of `lexicon/segment.toml`."""
 
-    introduces: Sought
-    points_back: Sought
-    fiction_starts: Sought
-    fiction_ends: Sought
-    lasting_role: Sought
-    log_line: Sought
     splits: Sought
     asks: Sought
     asks_not: Sought
@@ -111,21 +95,6 @@ def _patterns() -> _Patterns:
     )
     return _Patterns(**{name: Sought("|".join(raw[name]["patterns"])) for name in raw})
 
-
-_FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"'}
-_QUOTE = re.compile('[“「『"]')
-_HEADINGS = {"【": "】"}
-_HEADING = re.compile("【")
-_SHORT_HEADING = 9  # code points, marks included; shorter ones are words that are set off
-_ENCLOSED = 4_000  # code points between two such marks, at most
-_BRACKETS = re.compile(r"\[(?:[^\[\]\n]{12,1000})\]")
-_QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
-_SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
-_SPEAKS = re.compile(r"(?::|说|写道|says|reads|this|german|english)\s*\Z")
-_SPEAKER_WITHIN = re.compile(r"我|(?<![a-z])(?:i|i'm|my)(?![a-z])")
-_SHORT_QUOTE = 6  # with somebody who says "I" in it, a quotation is somebody's speech
-_LONG_QUOTE = 14  # code points; shorter quotes are words that are talked about (sign off with "cheers")
 
 _EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
 _SENTENCE_END = re.compile(  # the look ahead passes over letters at a third of the time
@@ -146,7 +115,7 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     norm = normalise(text)
     looked_at = norm.text[:MAX_LENGTH]
     pieces = pieces_of(looked_at)
-    material = _material(looked_at, pieces, in_fiction)
+    material = material_in(looked_at, pieces, in_fiction=in_fiction)
     sentences: list[Sentence] = []
     clauses = 0
     cut = None if len(norm.text) <= MAX_LENGTH else f"only the first {MAX_LENGTH} code points were analysed"
@@ -181,117 +150,9 @@ def _turns_play(said: str) -> bool | None:
     """Whether role play goes on behind a message; None when the message leaves it as it was."""
     text = normalise(said).text
     pieces = pieces_of(text)
-    if _patterns().fiction_ends.search(text, pieces):
+    if ends_fiction(text, pieces):
         return False
-    return True if _starts_fiction(text, pieces) is not None else None
-
-
-def _starts_fiction(text: str, pieces: Pieces) -> int | None:
-    patterns = _patterns()
-    match = patterns.fiction_starts.search(text, pieces)
-    if match is None or patterns.lasting_role.search(text, pieces):
-        return None
-    return match.start()
-
-
-def _material(text: str, pieces: Pieces, in_fiction: bool) -> tuple[Material, ...]:
-    if not text:
-        return ()
-    patterns = _patterns()
-    found: list[Material] = [Material(*m.span(), "code") for m in _FENCE.finditer(text)]
-    if "\n" in text:
-        found += _json_blocks(text)
-        found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
-        found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text, pieces)]
-    found += [Material(start, end, "quote") for start, end in _quotes(text, pieces)]
-    headings = (span for span in _enclosed(text, _HEADING, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
-    found += [Material(*span, "document") for span in headings]
-    found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
-    found += _introduced(text, pieces)
-    fiction = 0 if in_fiction else _starts_fiction(text, pieces)
-    if fiction is not None and not (in_fiction and patterns.fiction_ends.search(text, pieces)):
-        found.append(Material(fiction, len(text), "fiction"))
-    return _merged(found)
-
-
-def _json_blocks(text: str) -> list[Material]:
-    """From a line that opens with a brace or bracket to the next line that begins by closing one."""
-    blocks: list[Material] = []
-    begun: int | None = None
-    at = 0
-    for line in text.splitlines(keepends=True):
-        bare = line.strip()
-        if begun is None and bare.startswith(("{", "[")) and not bare.endswith(("}", "]")):
-            begun = at
-        elif begun is not None and bare.startswith(("}", "]")):
-            blocks.append(Material(begun, at + len(line.rstrip()), "log"))
-            begun = None
-        elif bare.startswith('{"') and bare.endswith("}"):
-            blocks.append(Material(at, at + len(line.rstrip()), "log"))
-        at += len(line)
-    return blocks
-
-
-def _quotes(text: str, pieces: Pieces) -> list[tuple[int, int]]:
-    """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
-    introduced = _patterns().introduces.search(text, pieces) is not None
-    return [
-        (start, end)
-        for start, end in _enclosed(text, _QUOTE, _QUOTES)
-        if (introduced and _SPEAKS.search(text, max(0, start - 16), start))
-        or (end - start > _LONG_QUOTE and _SENTENCE_WITHIN.search(text, start, end))
-        or (end - start > _SHORT_QUOTE and _SPEAKER_WITHIN.search(text, start, end))
-    ]
-
-
-def _enclosed(text: str, opening: re.Pattern[str], marks: Mapping[str, str]) -> Iterator[tuple[int, int]]:
-    """Stretches from an opening mark to the next closing one, marks included, none overlapping.
-
-    A “ that nothing closes goes on to the end of the text. Each closing mark is looked for once, however
-    many marks open before it.
-    """
-    closes: dict[str, int] = {}
-    at = 0
-    while (match := opening.search(text, at)) is not None:
-        start, closing = match.start(), marks[match.group()]
-        if closes.get(closing, 0) <= start:
-            found = text.find(closing, start + 1)
-            closes[closing] = found if found >= 0 else len(text)
-        close = closes[closing]
-        closed = close < len(text) and (closing != match.group() or close > start + 1)
-        if close - start - 1 <= _ENCLOSED and (closed or (match.group() == "“" and close == len(text))):
-            at = min(close + 1, len(text))
-            yield start, at
-        else:
-            at = start + 1
-
-
-_BEHIND = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
-
-
-def _introduced(text: str, pieces: Pieces) -> list[Material]:
-    """Text behind "translate this:", or before "translate the above"."""
-    patterns = _patterns()
-    back = patterns.points_back.search(text, pieces)
-    if back is not None and back.start() > _LONG_QUOTE:
-        return [Material(0, back.start(), "document")]
-    for match in patterns.introduces.finditer(text, pieces):
-        behind = _BEHIND.match(text, match.end())
-        if behind is not None and text[behind.end() :].strip():
-            return [Material(behind.end(), len(text), "document")]
-    return []
-
-
-def _merged(found: list[Material]) -> tuple[Material, ...]:
-    """In order, overlapping ones melted into the first of them."""
-    merged: list[Material] = []
-    for part in sorted(found, key=lambda m: (m.start, -m.end)):
-        if merged and part.start < merged[-1].end:
-            if part.end > merged[-1].end:
-                merged[-1] = Material(merged[-1].start, part.end, merged[-1].kind)
-        else:
-            merged.append(part)
-    return tuple(merged)
+    return True if starts_fiction(text, pieces) is not None else None
 
 
 def _sentence_spans(text: str, pieces: Pieces, material: tuple[Material, ...]) -> list[tuple[int, int, bool]]:

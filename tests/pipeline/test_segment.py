@@ -7,14 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from memstrata.pipeline.material import _HEADING, _HEADINGS, _QUOTE, _QUOTES, _enclosed
 from memstrata.pipeline.segment import (
-    _HEADING,
-    _HEADINGS,
-    _QUOTE,
-    _QUOTES,
     MAX_CLAUSES,
     Segmented,
-    _enclosed,
     plays_on,
     segment,
 )
