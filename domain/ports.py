@@ -174,6 +174,13 @@ class Extractor(Protocol):
         """Candidates in the order of the words they rest on; empty when there is none."""
 
 
+class Reviewer(Protocol):
+    """Has a second opinion on a turn, in view of what the extractors found."""
+
+    def review(self, prepared: Prepared, candidates: Sequence[Candidate]) -> Sequence[Candidate]:
+        """The candidates with more behind them; it neither takes one away nor changes one."""
+
+
 class ActionClassifier(Protocol):
     """Has an opinion on how a candidate relates to what is remembered."""
 

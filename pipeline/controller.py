@@ -20,7 +20,7 @@ from ..domain.evidence import Span, stands_in
 from ..domain.judgement import Judgement
 from ..domain.owner_state import OwnerState
 from ..domain.policy import Policy
-from ..domain.ports import ActionClassifier, Extractor, Judge, Prepared
+from ..domain.ports import ActionClassifier, Extractor, Judge, Prepared, Reviewer
 from ..domain.turn import Turn
 from ..domain.values import EventRef
 from .secrets import find_secrets, mask, values_told
@@ -61,6 +61,8 @@ class Gate:
     normalise: Normalise
     relations_of: Callable[[Policy], RelationFinder]
     """How candidates are compared with what is remembered, under a policy's thresholds and words."""
+    reviewers: Sequence[Reviewer] = ()
+    """Look at what the extractors passed over."""
     classifiers: Sequence[ActionClassifier] = ()
     overhear: Sequence[Extractor] = ()
     """Read what stood in the prompt besides the user's words, for orders to remember something."""
@@ -76,6 +78,8 @@ class Gate:
         candidates: list[Candidate] = []
         for extractor in self.extractors:
             candidates.extend(extractor.extract(prepared, None))
+        for reviewer in self.reviewers:
+            candidates = list(reviewer.review(prepared, candidates))
         judgement = self.fast_reject(prepared)
         if judgement is None:
             judgement = self.normalise(self._judge(prepared, candidates), candidates)
