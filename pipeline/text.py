@@ -111,6 +111,25 @@ def _normalised(text: str, table: _FoldTable) -> NormText:
     return _normalise_with_map(text, table, _segments_of(irregular))
 
 
+def undisguised(normalised: str) -> str:
+    """The words of a normalised text that hides them from whoever looks for words.
+
+    Characters without width are left out, letters that look like Latin ones become those, digits within a
+    word the letters that they stand for, and letters that are spaced out move together. For finding words
+    only: nobody wrote the result, and its offsets do not lead back. The text itself when nothing is hidden.
+    """
+    plain = normalised
+    if not plain.isascii() and _HIDING.search(plain):
+        plain = plain.translate(_SEEN)
+        if _LATIN_LETTER.search(plain):
+            plain = plain.translate(_confusables())
+    if _APART.search(plain):
+        plain = _SPACED_OUT.sub(lambda found: _GAP.sub("", found.group()), plain)
+    if _LEET.search(plain):
+        plain = _LEET_WORD.sub(lambda found: found.group().translate(_LEET_LETTERS), plain)
+    return plain
+
+
 def fold_for_comparison(text: str) -> str:
     """What is left of `text` when only the words count: equal results are exact duplicates.
 
@@ -187,6 +206,26 @@ _WORDS_ONLY = LeavingOut(lambda category: category[0] not in "LNM")
 _WORDS_ONLY |= {0xFE0F: None, 0x20E3: None}  # marks of emoji
 
 
+_HIDING = re.compile(
+    "[\u00ad\u0131\u0250-\u02af\u0300-\u058f\u180e\u1d00-\u1d2b\u200b-\u200f\u202a-\u202e\u2060-\u206f\ua730-\ua73f\ufeff\U000e0000-\U000e007f]"
+)
+_SEEN = LeavingOut(frozenset({"Cf", "Cc", "Mn", "Me"}).__contains__)
+_SEEN |= {0x09: 0x09, 0x0A: 0x0A}
+_SEEN |= {0xE0000 + seen: seen for seen in range(0x20, 0x7F)}  # tags, which spell without being seen
+_LATIN_LETTER = re.compile("[a-z]")
+_APART = re.compile(r"([ .\-_*·|/])[a-z\u4e00-\u9fff]\1[a-z\u4e00-\u9fff]\1")
+_SPACED_OUT = re.compile(
+    r"(?<![a-z0-9])(?:[a-z][ .\-_*·|/]){3,60}[a-z](?![a-z0-9])"
+    r"|(?:[\u4e00-\u9fff][ .\-_*·|/]){3,60}[\u4e00-\u9fff]"
+)
+_GAP = re.compile(r"[ .\-_*·|/]")
+_LEET = re.compile(r"[0134578@$](?<=[a-z].)(?=[a-z])")
+_LEET_WORD = re.compile(
+    r"(?<![a-z0-9@$])(?=[a-z0-9@$]{0,20}[a-z])(?=[a-z]{0,20}[0134578@$])[a-z0134578@$]{3,20}(?![a-z0-9@$])"
+)
+_LEET_LETTERS = str.maketrans("0134578@$", "oieastbas")
+
+
 class _FoldTable(dict[int, str]):
     """Code point → its normalised form, filled as characters are met (never longer than Unicode)."""
 
@@ -227,6 +266,12 @@ def _table(fold_case: bool) -> _FoldTable:
 def _simplified() -> dict[str, str]:
     lines = resources.files(__package__).joinpath("lexicon/t2s.tsv").read_text("utf-8").splitlines()
     return {line[0]: line[2] for line in lines if line[1:2] == "\t"}
+
+
+@cache
+def _confusables() -> dict[int, str]:
+    lines = resources.files(__package__).joinpath("lexicon/confusables.tsv").read_text("utf-8").splitlines()
+    return {ord(line[0]): line[2] for line in lines if line[1:2] == "\t"}
 
 
 def _composes(ch: str) -> bool:

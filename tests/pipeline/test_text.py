@@ -1,5 +1,6 @@
 """The normalised text is comparable, and its offsets lead back into the original."""
 
+import time
 import unicodedata
 from itertools import pairwise
 
@@ -15,6 +16,7 @@ from memstrata.pipeline.text import (
     language_of,
     normalise,
     tokens,
+    undisguised,
 )
 
 ANY_TEXT = st.one_of(
@@ -146,3 +148,39 @@ def test_text_that_cannot_be_stored_is_named() -> None:
     assert check_text("a\ud800") == "lone_surrogate"
     assert check_text("a\0") == "nul"
     assert check_text("好👍") is None
+
+
+@pytest.mark.parametrize(
+    ("hidden", "words"),
+    [
+        ("k\u200be\u200be\u200bp th\u00adis", "keep this"),
+        ("留\u2060存\u200d这\ufeff条", "留存这条"),
+        ("k\u0435\u0435p th\u0456s", "keep this"),
+        ("k\u0336e\u0336e\u0336p", "keep"),
+        ("".join(chr(0xE0000 + ord(ch)) for ch in "keep this"), "keep this"),
+        ("k33p th1s n0te", "keep this note"),
+        ("r e t a i n  it", "retain  it"),
+        ("r.e.t.a.i.n", "retain"),
+        ("留 存 这 一 条", "留存这一条"),
+    ],
+)
+def test_hidden_words_are_found(hidden: str, words: str) -> None:
+    assert undisguised(normalise(hidden).text) == words
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["i live in leeds", "call me at 10am on 2026-01-03", "我 住在 成都", "a b c", "жизнь прекрасна", "café"],
+)
+def test_a_text_that_hides_nothing_stays_as_it_is(text: str) -> None:
+    assert undisguised(text) == text
+
+
+@pytest.mark.parametrize("flood", ["a ", "a.b", "3a", "我 ", "a", "ab1 ", "\u200b", "é\u0301"])
+def test_a_megabyte_is_undisguised_in_time(flood: str) -> None:
+    text = flood * (1_000_000 // len(flood))
+    began = time.process_time()
+
+    undisguised(text)
+
+    assert time.process_time() - began < 2
