@@ -16,7 +16,8 @@ from typing import Any
 
 from ..domain.judgement import Category, Judgement
 from ..domain.ports import Prepared
-from .segment import Segmented, plays_on, segment
+from .planting import plants_something
+from .segment import plays_on, segment
 from .signals import find_signals
 from .sought import Sought
 from .text import LeavingOut, fold_for_comparison, language_of, normalise
@@ -36,7 +37,6 @@ class GateWords:
     acknowledgements: frozenset[str]
     drawn_out: re.Pattern[str]
     signal: re.Pattern[str]
-    unsafe: Sought
     emotion: Sought
     thanks: Sought
     fallback: Mapping[str, tuple[re.Pattern[str], int, Category]]
@@ -59,7 +59,6 @@ def gate_words() -> GateWords:
         acknowledgements=frozenset(fold_for_comparison(w) for w in raw["acknowledgement"]["words"]),
         drawn_out=_joined(raw["acknowledgement"]),
         signal=_joined(raw["signal"]),
-        unsafe=Sought(_either(raw["unsafe"])),
         emotion=Sought(_either(raw["emotion"])),
         thanks=Sought(_either(raw["thanks"])),
         fallback={
@@ -93,7 +92,7 @@ def fast_reject(prepared: Prepared) -> Judgement | None:
     if not any(ch.isalnum() for ch in text):
         return _rejected("gate.empty", "unclear", text)
     parts = segment(text, in_fiction=plays_on([said for _, said in prepared.history]))
-    if _plants_something(parts):
+    if plants_something(parts.sentences):
         return _rejected("gate.unsafe", "unsafe", text)
     if prepared.known and fold_for_comparison(text) in _known(prepared.known):
         return _rejected("gate.duplicate", "duplicate", text)
@@ -115,12 +114,6 @@ def _known(known: tuple[str, ...]) -> frozenset[str]:
 
 def _signals(text: str) -> bool:
     return any(one.entry.kind in _LASTING for one in find_signals(text))
-
-
-def _plants_something(parts: Segmented) -> bool:
-    """Whether the user's own part of the message holds words of an injection; material is not read."""
-    unsafe = gate_words().unsafe
-    return any(unsafe.search(sentence.text, sentence.pieces) for sentence in parts.sentences)
 
 
 _LONGEST_ACKNOWLEDGEMENT = 80
