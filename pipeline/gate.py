@@ -92,7 +92,7 @@ def fast_reject(prepared: Prepared) -> Judgement | None:
     if not any(ch.isalnum() for ch in text):
         return _rejected("gate.empty", "unclear", text)
     parts = segment(text, in_fiction=plays_on([said for _, said in prepared.history]))
-    if plants_something(parts.sentences):
+    if plants_something(parts):
         return _rejected("gate.unsafe", "unsafe", text)
     if prepared.known and fold_for_comparison(text) in _known(prepared.known):
         return _rejected("gate.duplicate", "duplicate", text)

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from .segment import Sentence
+from .segment import Segmented, Sentence
 from .sought import Needs, Pieces, Sought, pieces_of
 from .text import undisguised
 
@@ -31,7 +31,7 @@ class _Words:
     marks: Mapping[str, Sought]
     together: Sequence[_Together]
     leads: Needs
-    """Of all that is looked for by the first mark of each combination."""
+    """Of what is an attempt alone, and of the first mark of each combination."""
 
 
 @cache
@@ -39,31 +39,33 @@ def _words() -> _Words:
     raw = tomllib.loads(resources.files(__package__).joinpath("lexicon/planting.toml").read_text("utf-8"))
     marks = {name: Sought(_either(part["patterns"])) for name, part in raw["marks"].items()}
     together = [_Together(tuple(rule["all"]), tuple(rule.get("unless", ()))) for rule in raw["planting"]]
-    leads = Needs.of_any(marks[name] for name in dict.fromkeys(rule.all[0] for rule in together))
-    return _Words(Sought(_either(raw["alone"]["patterns"])), marks, together, leads)
+    alone = Sought(_either(raw["alone"]["patterns"]))
+    leads = Needs.of_any([alone, *(marks[rule.all[0]] for rule in together)])
+    return _Words(alone, marks, together, leads)
 
 
 def _either(patterns: Sequence[str]) -> str:
     return "|".join(f"(?:{pattern})" for pattern in patterns)
 
 
-def plants_something(sentences: Sequence[Sentence]) -> bool:
-    """Whether the sentences speak to the memory, or to the model behind the assistant, in the user's name."""
+def plants_something(parts: Segmented) -> bool:
+    """Whether a message speaks to the memory, or to the model behind the assistant, in the user's name."""
     words = _words()
-    said = [text for text in map(_told, sentences) if text[0]]
+    whole = parts.norm.text
+    if undisguised(whole) is whole and not words.leads.met_in(whole, pieces_of(whole)):
+        return False
+    said = [told for told in map(_told, parts.sentences) if told[0]]
     if any(words.alone.search(text, pieces) for text, pieces in said):
         return True
-    if not any(words.leads.met_in(text, pieces) for text, pieces in said):
-        return False
-    return any(
-        all(_stands(mark, said) for mark in rule.all) and not any(_stands(mark, said) for mark in rule.unless)
-        for rule in words.together
-    )
+    known: dict[str, bool] = {}
 
+    def stands(mark: str) -> bool:
+        if mark not in known:
+            sought = words.marks[mark]
+            known[mark] = any(sought.search(text, pieces) for text, pieces in said)
+        return known[mark]
 
-def _stands(mark: str, said: Sequence[tuple[str, Pieces]]) -> bool:
-    sought = _words().marks[mark]
-    return any(sought.search(text, pieces) for text, pieces in said)
+    return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
 
 
 def _told(sentence: Sentence) -> tuple[str, Pieces]:
