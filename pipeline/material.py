@@ -14,6 +14,8 @@ from functools import cache
 from importlib import resources
 from typing import Any, Literal
 
+from .layout import Shapes, blocks_in, code_in, lines_of, transcript_in
+from .markup import markup_in
 from .sought import Pieces, Sought
 
 MaterialKind = Literal["code", "quote", "document", "log", "fiction"]
@@ -33,11 +35,20 @@ class _Patterns:
     """The compiled word lists of `lexicon/material.toml`."""
 
     introduces: Sought
+    requests: Sought
+    requests_above: Sought
+    headings: Sought
+    notices: Sought
+    forged: Sought
+    mail_heads: Sought
+    standing: Sought
     points_back: Sought
+    orders: Sought
     fiction_starts: Sought
     fiction_ends: Sought
     lasting_role: Sought
     log_line: Sought
+    shapes: Shapes
 
 
 @cache
@@ -45,7 +56,18 @@ def _patterns() -> _Patterns:
     raw: dict[str, Any] = tomllib.loads(
         resources.files(__package__).joinpath("lexicon/material.toml").read_text("utf-8")
     )
-    return _Patterns(**{name: Sought("|".join(raw[name]["patterns"])) for name in raw})
+    lists = raw.pop("lists")
+    joined = {name: "|".join(_filled(one, lists) for one in part["patterns"]) for name, part in raw.items()}
+    shapes = {name: re.compile(joined.pop(f"{name}_lines")) for name in ("code", "begins", "ends")}
+    speakers = re.compile(joined.pop("speakers"))
+    sought = {name: Sought(pattern) for name, pattern in joined.items()}
+    return _Patterns(**sought, shapes=Shapes(**shapes, speakers=speakers))
+
+
+def _filled(pattern: str, lists: Mapping[str, str]) -> str:
+    for name, words in lists.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{words})")
+    return pattern
 
 
 def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Material, ...]:
@@ -57,15 +79,20 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
         return ()
     patterns = _patterns()
     found: list[Material] = [Material(*m.span(), "code") for m in _FENCE.finditer(text)]
-    if "\n" in text:
+    if "<" in text or "[" in text:
+        found += [Material(*span, "code") for span in markup_in(text)]
+    if "{" in text:
         found += _json_blocks(text)
+    if "\n" in text:
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text, pieces)]
+        found += _shaped(text)
     found += [Material(start, end, "quote") for start, end in _quotes(text, pieces)]
     headings = (span for span in _enclosed(text, _HEADING, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
     found += [Material(*span, "document") for span in headings]
     found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
-    found += _introduced(text, pieces)
+    found += [Material(*span, "document") for span in _introduced(text, pieces)]
+    found += [Material(*span, "document") for span in _announced(text, pieces)]
     fiction = 0 if in_fiction else starts_fiction(text, pieces)
     if fiction is not None and not (in_fiction and ends_fiction(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
@@ -75,10 +102,12 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
 def starts_fiction(text: str, pieces: Pieces) -> int | None:
     """Where the user begins to play somebody else; None when they do not."""
     patterns = _patterns()
-    match = patterns.fiction_starts.search(text, pieces)
-    if match is None or patterns.lasting_role.search(text, pieces):
-        return None
-    return match.start()
+    for match in patterns.fiction_starts.finditer(text, pieces):
+        ends = _SENTENCE_ENDS.search(text, match.end())
+        until = ends.start() if ends else len(text)
+        if not patterns.lasting_role.pattern.search(text, _sentence_start(text, match.start()), until):
+            return match.start()
+    return None
 
 
 def ends_fiction(text: str, pieces: Pieces) -> bool:
@@ -87,8 +116,10 @@ def ends_fiction(text: str, pieces: Pieces) -> bool:
 
 
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
-_QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"'}
-_QUOTE = re.compile('[“「『"]')
+_SENTENCE_ENDS = re.compile(r"[。!?\n;]|\.(?=\s|\Z)")
+_QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"', "«": "»", "‘": "’"}
+_QUOTE = re.compile('[“「『"«‘]')
+_APOSTROPHES = re.compile(r"(?<![\w'])'(?=\S)(?:[^'\n]|'(?=\w)){2,1000}'(?!\w)")
 _HEADINGS = {"【": "】"}
 _HEADING = re.compile("【")
 _SHORT_HEADING = 9  # code points, marks included; shorter ones are words that are set off
@@ -122,13 +153,19 @@ def _json_blocks(text: str) -> list[Material]:
 
 def _quotes(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     """Quotations that somebody speaks in; a short quotation is a word that is talked about."""
-    introduced = _patterns().introduces.search(text, pieces) is not None
+    patterns = _patterns()
+    introduced = patterns.introduces.search(text, pieces) is not None
+    quotes = [*_enclosed(text, _QUOTE, _QUOTES)]
+    if "'" in text:
+        quotes += [match.span() for match in _APOSTROPHES.finditer(text)]
     return [
         (start, end)
-        for start, end in _enclosed(text, _QUOTE, _QUOTES)
+        for start, end in quotes
         if (introduced and _SPEAKS.search(text, max(0, start - 16), start))
         or (end - start > _LONG_QUOTE and _SENTENCE_WITHIN.search(text, start, end))
         or (end - start > _SHORT_QUOTE and _SPEAKER_WITHIN.search(text, start, end))
+        or text[start - 1 : start] == "="
+        or patterns.orders.search(text[start:end], pieces)
     ]
 
 
@@ -154,20 +191,82 @@ def _enclosed(text: str, opening: re.Pattern[str], marks: Mapping[str, str]) -> 
             at = start + 1
 
 
-_BEHIND = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
+_COLON_OR_LINE = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
+_NEXT_LINE = re.compile(r"[^\n]{0,120}\n")
+_BLANK_LINE = re.compile(r"\n[ \t]*\n")
+_SPACE = re.compile(r"\s*")
 
 
-def _introduced(text: str, pieces: Pieces) -> list[Material]:
+def _introduced(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     """Text behind "translate this:", or before "translate the above"."""
     patterns = _patterns()
     back = patterns.points_back.search(text, pieces)
     if back is not None and back.start() > _LONG_QUOTE:
-        return [Material(0, back.start(), "document")]
-    for match in patterns.introduces.finditer(text, pieces):
-        behind = _BEHIND.match(text, match.end())
-        if behind is not None and text[behind.end() :].strip():
-            return [Material(behind.end(), len(text), "document")]
-    return []
+        return [(0, back.start())]
+    ways = [(patterns.introduces, _COLON_OR_LINE), (patterns.requests, _COLON_OR_LINE)]
+    ways.append((patterns.headings, _COLON_OR_LINE))
+    if "\n" in text:
+        ways += [(patterns.requests, _NEXT_LINE), (patterns.requests_above, _NEXT_LINE)]
+    return [
+        body
+        for sought, way in ways
+        for match in sought.finditer(text, pieces)
+        if (behind := way.match(text, match.end())) is not None
+        and not _is_standing(text, match.start(), behind.end())
+        and (body := _body(text, behind.end())) is not None
+    ]
+
+
+def _is_standing(text: str, start: int, end: int) -> bool:
+    """Whether a request is one for every such text, and what follows says how: "when you translate: ..."."""
+    begins = _sentence_start(text, start)
+    return _patterns().standing.pattern.search(text, begins, end) is not None
+
+
+def _sentence_start(text: str, at: int) -> int:
+    """Where the sentence around a place begins; not further back than a sentence goes."""
+    ends = [match.end() for match in _SENTENCE_ENDS.finditer(text, max(0, at - _BACK), at)]
+    return ends[-1] if ends else max(0, at - _BACK)
+
+
+_BACK = 120
+
+
+def _body(text: str, at: int) -> tuple[int, int] | None:
+    """The text that is shown from a place on: a quotation, or all the rest.
+
+    None when there is none, or when its lines are marked as shown: then what follows them is the user's.
+    """
+    space = _SPACE.match(text, at)
+    start = space.end() if space else at
+    if start >= len(text) or text.startswith(("```", "~~~", ">"), start):
+        return None
+    if text[start] in _QUOTES:
+        for quote in _enclosed(text[start : start + _ENCLOSED + 2], _QUOTE, _QUOTES):
+            if quote[0] == 0:
+                return start, start + quote[1]
+            break
+    return start, len(text)
+
+
+def _announced(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
+    """What speaks as an office, as the system, or as a mail."""
+    patterns = _patterns()
+    for match in patterns.notices.finditer(text, pieces):
+        blank = _BLANK_LINE.search(text, match.end())
+        yield match.start(), blank.start() if blank else len(text)
+    for sought in (patterns.forged, patterns.mail_heads):
+        found = sought.search(text, pieces)
+        if found is not None:
+            yield found.start(), len(text)
+
+
+def _shaped(text: str) -> Iterator[Material]:
+    """What the shape of the lines tells."""
+    shapes, lines = _patterns().shapes, lines_of(text)
+    yield from (Material(*span, "code") for span in code_in(lines, shapes))
+    yield from (Material(*span, "document") for span in transcript_in(lines, shapes))
+    yield from (Material(*span, "document") for span in blocks_in(lines, shapes))
 
 
 def _merged(found: list[Material]) -> tuple[Material, ...]:
