@@ -19,7 +19,7 @@ from ..text import normalise
 from ..timeexpr import TimeExpr
 from .builders import BUILDERS
 from .past import put_in_time
-from .reading import Reading, Spoken, Subject, trimmed
+from .reading import Reading, Spoken, Subject, names_subject, trimmed
 from .rules import Rule, all_rules, rule_index
 
 EXTRACTOR = "rules/1"
@@ -114,11 +114,18 @@ class Found:
             last = max(last, len(self.spoken.sentence.clauses) - 1)
         match one.entry.reach:
             case "clause":
-                return first <= place <= last
+                return first <= place <= last or (place < first and self._still_then(one, place))
             case "sentence":
                 return place <= last
             case _:
                 return place <= last or one.entry.kind in _LATER
+
+    def _still_then(self, one: Seen, place: int) -> bool:
+        """Whether the day that a Chinese clause names still frames this one, which says no subject."""
+        if one.entry.kind != "passing" or one.entry.value == "present" or one.entry.id[:3] != "zh.":
+            return False
+        clauses = self.spoken.sentence.clauses[place + 1 : self.clause_index + 1]
+        return not any(names_subject(clause.text) for clause in clauses)
 
     def _is_emoji(self, one: Seen) -> bool:
         start = self.spoken.sentence.start
@@ -197,7 +204,7 @@ class RuleExtractor:
         reading = Reading(prepared, retold=True) if self._retold else Reading.of(prepared)
         found: list[tuple[int, Candidate]] = []
         for spoken in reading.spoken:
-            found += _in_sentence(spoken, reading, careful=spoken.masked)
+            found += _in_sentence(spoken, reading)
             if len(found) > MAX_CANDIDATES:
                 break
         found = _told_once(_named_before_vague(found))
@@ -234,8 +241,8 @@ def _spans(one: Candidate) -> list[Span]:
     return [span for item in one.evidence for span in item.spans]
 
 
-def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tuple[int, Candidate]]:
-    """Candidates of one sentence; `careful` takes only plain slots away from a masked secret."""
+def _in_sentence(spoken: Spoken, reading: Reading) -> list[tuple[int, Candidate]]:
+    """Candidates of one sentence, none from a clause with a masked secret or one that speaks of it."""
     rules = all_rules()
     sentence = spoken.sentence
     calls: dict[int, list[int]] = {}
@@ -248,8 +255,6 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
     said: set[tuple[str, str]] = set()
     for place in sorted(calls):
         rule = rules[place]
-        if careful and rule.tier != "slot":
-            continue
         if not rule.needs.met_in(sentence.text, sentence.pieces):
             continue
         if rule.need and not all(_may_hold(one, spoken, reading) for one in rule.need):
@@ -258,7 +263,7 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
             start, end = found.base + found.match.start(), found.base + found.match.end()
             if rule.tier == "free" and any(start < b and a < end for a, b in taken):
                 continue
-            if (careful and MASK in found.text) or any(start < b and a < end for a, b in withdrawn):
+            if (spoken.masked and _of_secret(found)) or any(start < b and a < end for a, b in withdrawn):
                 continue
             candidates = [one for one in _candidates(found) if _key(one) not in said]
             said |= {_key(one) for one in candidates}
@@ -268,6 +273,23 @@ def _in_sentence(spoken: Spoken, reading: Reading, *, careful: bool) -> list[tup
             if any(one.kind == "retraction" for one in candidates):
                 withdrawn.append((start, end))
     return results
+
+
+_POINTS_AT_SECRET = re.compile(
+    r"这|那|它|此|上面|前面|密码|口令|号码?|[码卡存记填输登拨打发传保密转收藏]"
+    r"|(?<![a-z])(?:it|its|this|that|these|those|them|password|code|pin|key|number|address|save|store|remember|keep"
+    r"|log|login|call|text|send|use|share)(?![a-z])"
+)
+"""Words by which a clause may speak of the secret beside it."""
+
+
+def _of_secret(found: Found) -> bool:
+    """Whether a match holds a masked secret, or its words may be about the one in their sentence."""
+    if MASK in found.match.group() or MASK in found.clause.text:
+        return True
+    if found.rule.tier == "slot" and found.rule.kind == "fact":
+        return False
+    return _POINTS_AT_SECRET.search(found.match.group()) is not None
 
 
 def _may_hold(condition: str, spoken: Spoken, reading: Reading) -> bool:
@@ -302,6 +324,8 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
             base, end = sentence.clauses[index].start, sentence.end
         else:
             base, end = sentence.start, sentence.end
+        if spoken.masked and rule.unit != "clause":
+            base, end = _without_secrets(spoken, index, base, end)
         if (base, end) in tried:
             continue
         tried.add((base, end))
@@ -313,6 +337,17 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
                 found.append(Found(rule, match, base, text, spoken, at, reading))
                 break
     return found
+
+
+def _without_secrets(spoken: Spoken, index: int, start: int, end: int) -> tuple[int, int]:
+    """The part of a stretch around a clause up to the clauses that hold a masked secret."""
+    for place, clause in enumerate(spoken.sentence.clauses):
+        if MASK in clause.text:
+            if place < index:
+                start = max(start, spoken.sentence.clauses[place + 1].start)
+            elif place > index:
+                return start, min(end, spoken.sentence.clauses[place - 1].end)
+    return start, end
 
 
 def _key(candidate: Candidate) -> tuple[str, str]:

@@ -46,6 +46,12 @@ _NO_FAMILY = re.compile(r"(?:别|不要|不用|不必|无需)翻译")
 _PLAIN = re.compile(r"^(?:请|麻烦|千万|就|也|都)*(?:别(?!人)|不要|帮我|给我|记得)")
 """How an order begins that needs no subject."""
 
+_BLANK = re.compile(r"(?<=\S[\u4e00-\u9fff■])[ \u3000](?=[ \u3000]*[\u4e00-\u9fff]\S)")
+"""A blank between Chinese phrases, which is a comma to those who write none; not within a spelt number."""
+
+_WORDY = 3
+"""Mean length of the runs between blanks up to which they stand between words, not between phrases."""
+
 _ENDING = frozenset({"until", "before", "within"})
 _OF_THE_DAY = ("hour", "minute")
 """Precisions of times within a day: "before 10am until March" ends in March."""
@@ -91,9 +97,22 @@ def trimmed(said: str) -> str:
     return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
 
 
+def _paced(text: str) -> str:
+    """The text with commas for the blanks that stand for them; of the same length."""
+    if not _BLANK.search(text):
+        return text
+    runs = text.split()
+    return _BLANK.sub("，", text) if sum(map(len, runs)) > _WORDY * len(runs) else text
+
+
 def orders(text: str, pieces: Pieces) -> bool:
     """Whether a normalised clause tells the assistant what to do."""
     return _words().order.search(text, pieces) is not None
+
+
+def names_subject(text: str) -> bool:
+    """Whether a normalised clause says itself who it is about."""
+    return _subject(text) is not None
 
 
 def tells_what_is_over(text: str, pieces: Pieces) -> bool:
@@ -245,7 +264,7 @@ class Reading:
         self.prepared = prepared
         self.retold = retold
         played = plays_on([text for _, text in prepared.history])
-        self.parts: Segmented = segment(prepared.text, in_fiction=played)
+        self.parts: Segmented = segment(_paced(prepared.text), in_fiction=played)
         self.spoken = tuple(_spoken(sentence, self.parts.norm.text) for sentence in self.parts.sentences)
         self._ends: dict[int, TimeExpr | None] = {}
         sentences = self.parts.sentences
@@ -298,7 +317,8 @@ class Reading:
 
     def original(self, start: int, end: int) -> str:
         """The user's own spelling of a stretch of the normalised text."""
-        return self.parts.norm.quote(start, end)
+        first, last = self.parts.norm.span(start, end)
+        return self.prepared.text[first:last]
 
 
 _last = local()
