@@ -17,6 +17,7 @@ from ..signals import Seen, family_in, family_of, find_signals, kinds_of
 from ..sought import Pieces, Sought, pieces_of
 from ..timeexpr import TimeExpr, find_times
 from .not_kept import turn_wide
+from .plain_zh import in_plain_words
 
 _PIPELINE = __package__.rpartition(".")[0]
 
@@ -45,12 +46,6 @@ _NO_FAMILY = re.compile(r"(?:别|不要|不用|不必|无需)翻译")
 
 _PLAIN = re.compile(r"^(?:请|麻烦|千万|就|也|都)*(?:别(?!人)|不要|帮我|给我|记得)")
 """How an order begins that needs no subject."""
-
-_BLANK = re.compile(r"(?<=\S[\u4e00-\u9fff■])[ \u3000](?=[ \u3000]*[\u4e00-\u9fff]\S)")
-"""A blank between Chinese phrases, which is a comma to those who write none; not within a spelt number."""
-
-_WORDY = 3
-"""Mean length of the runs between blanks up to which they stand between words, not between phrases."""
 
 _ENDING = frozenset({"until", "before", "within"})
 _OF_THE_DAY = ("hour", "minute")
@@ -95,14 +90,6 @@ _HEAD = re.compile(r"\A(?:了|是|\s|[\"'“”‘’,，、:：])+")
 def trimmed(said: str) -> str:
     """Words without the particles and marks at their edges."""
     return _HEAD.sub("", _TAIL.sub("", said.strip())).strip()
-
-
-def _paced(text: str) -> str:
-    """The text with commas for the blanks that stand for them; of the same length."""
-    if not _BLANK.search(text):
-        return text
-    runs = text.split()
-    return _BLANK.sub("，", text) if sum(map(len, runs)) > _WORDY * len(runs) else text
 
 
 def orders(text: str, pieces: Pieces) -> bool:
@@ -264,7 +251,7 @@ class Reading:
         self.prepared = prepared
         self.retold = retold
         played = plays_on([text for _, text in prepared.history])
-        self.parts: Segmented = segment(_paced(prepared.text), in_fiction=played)
+        self.parts: Segmented = segment(in_plain_words(prepared.text), in_fiction=played)
         self.spoken = tuple(_spoken(sentence, self.parts.norm.text) for sentence in self.parts.sentences)
         self._ends: dict[int, TimeExpr | None] = {}
         sentences = self.parts.sentences
