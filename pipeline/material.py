@@ -83,6 +83,7 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
         found += [Material(*span, "code") for span in markup_in(text)]
     if "{" in text:
         found += _json_blocks(text)
+        found += [Material(*m.span(), "log") for m in _RECORD.finditer(text)]
     if "\n" in text:
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text, pieces)]
@@ -124,6 +125,7 @@ _HEADINGS = {"【": "】"}
 _HEADING = re.compile("【")
 _SHORT_HEADING = 9  # code points, marks included; shorter ones are words that are set off
 _ENCLOSED = 4_000  # code points between two such marks, at most
+_RECORD = re.compile(r"\{[^{}\n:]{1,200}:[^{}\n]{1,1000}\}")
 _BRACKETS = re.compile(r"\[(?:[^\[\]\n]{12,1000})\]")
 _QUOTED_LINE = re.compile(r"^[ \t]*(?:>|\+\+\+|---|@@).*$", re.M)
 _SENTENCE_WITHIN = re.compile(r"[,.!?;:。]|我|你|(?<![a-z])(?:i|you|my)(?![a-z])")
