@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
+from .material import Material
 from .segment import Segmented, Sentence
 from .sought import Needs, Pieces, Sought, pieces_of
 from .text import undisguised
@@ -52,9 +53,13 @@ def plants_something(parts: Segmented) -> bool:
     """Whether a message speaks to the memory, or to the model behind the assistant, in the user's name."""
     words = _words()
     whole = parts.norm.text
-    if undisguised(whole) is whole and not words.leads.met_in(whole, pieces_of(whole)):
+    if undisguised(whole) is not whole:
+        plain = undisguised(_outside(whole, parts.material))
+        said = [(plain, pieces_of(plain))]
+    elif words.leads.met_in(whole, pieces_of(whole)):
+        said = [(text, pieces) for text, pieces in map(_told, parts.sentences) if text]
+    else:
         return False
-    said = [told for told in map(_told, parts.sentences) if told[0]]
     if any(words.alone.search(text, pieces) for text, pieces in said):
         return True
     known: dict[str, bool] = {}
@@ -68,13 +73,16 @@ def plants_something(parts: Segmented) -> bool:
     return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
 
 
-def _told(sentence: Sentence) -> tuple[str, Pieces]:
-    """The words of a sentence without the clauses that ask, and nothing hidden in them.
+def _outside(text: str, material: Sequence[Material]) -> str:
+    """A text without its material, which is left as a line end."""
+    ends = [0, *(part.end for part in material)]
+    starts = [*(part.start for part in material), len(text)]
+    return "\n".join(text[end:start] for end, start in zip(ends, starts, strict=True))
 
-    Who asks what an attack looks like plants nothing.
-    """
-    text = sentence.text
-    if any(clause.question for clause in sentence.clauses):
-        text = ",".join(clause.text for clause in sentence.clauses if not clause.question)
-    plain = undisguised(text)
-    return plain, sentence.pieces if plain is sentence.text else pieces_of(plain)
+
+def _told(sentence: Sentence) -> tuple[str, Pieces]:
+    """The words of a sentence without the clauses that ask: who asks about an attack plants nothing."""
+    if not any(clause.question for clause in sentence.clauses):
+        return sentence.text, sentence.pieces
+    text = ",".join(clause.text for clause in sentence.clauses if not clause.question)
+    return text, pieces_of(text)
