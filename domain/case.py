@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from functools import cached_property
 from typing import Literal
 
@@ -59,7 +58,7 @@ class Case:
 
     def stands(self, memory: Memory) -> bool:
         """Whether the memory is active and its date, if it has one, is not past when this was said."""
-        return memory.current is not None and not is_over(memory.current.statement, self.context.said_at)
+        return memory.current is not None and not memory.current.statement.end.is_over(self.context.said_at)
 
     def slot(self, scope: Scope | None = None, value: str | None = None) -> Slot:
         """The candidate's slot, in another scope or with another value where one is given."""
@@ -122,11 +121,6 @@ class Case:
 
 
 Sameness = Literal["same", "other_value", "other_polarity"]
-
-
-def is_over(statement: Statement, moment: datetime) -> bool:
-    """Whether a dated statement holds no more at the moment."""
-    return statement.end.at is not None and statement.end.at <= moment
 
 
 def compare(now: Statement, said: Statement) -> Sameness:

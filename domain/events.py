@@ -33,6 +33,11 @@ class Event(Value):
     simulated: bool = False
     """Recorded under a clock that follows the turns, not under the real one."""
 
+    @property
+    def is_by_person(self) -> bool:
+        """Whether a named person acted, and neither the user in the conversation nor the program."""
+        return self.actor.startswith("operator:")
+
 
 # --- of a memory (`Proposed` also of a turn) -----------------------------------------------------
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Literal
 
 from .values import Moment, Value
@@ -22,6 +22,10 @@ class End(Value):
     """The task (or `session:ID`) whose end ends it; given for `task_finished`."""
     process: str | None = None
     """The long process whose transitions end it, such as `job_search`; given for `process`."""
+
+    def is_over(self, moment: datetime) -> bool:
+        """Whether a date has passed at the moment; whatever else may have ended it."""
+        return self.at is not None and self.at <= moment
 
     def last_day(self, zone: str) -> str | None:
         """The last day on which it still holds, as an ISO date in that zone; None unless dated."""

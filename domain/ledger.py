@@ -50,10 +50,14 @@ class Ledger:
         """Stream versions of the events that are undone."""
         return struck_versions(self.entries)
 
+    def in_force(self) -> Iterable[RecordedEvent]:
+        """The events that are not undone, in order."""
+        return (e for e in self.entries if e.stream_version not in self.struck)
+
     @cached_property
     def tasks(self) -> dict[str, TaskChanged]:
         """The last change in force of each task."""
-        return {e.event.task_id: e.event for e in self._standing() if isinstance(e.event, TaskChanged)}
+        return {e.event.task_id: e.event for e in self.in_force() if isinstance(e.event, TaskChanged)}
 
     def task_finished(self, task_id: str) -> bool:
         """Whether the task's last change in force is its end."""
@@ -63,7 +67,7 @@ class Ledger:
     @cached_property
     def processes(self) -> dict[str, ProcessChanged]:
         """The last transition in force of each long process."""
-        return {e.event.process: e.event for e in self._standing() if isinstance(e.event, ProcessChanged)}
+        return {e.event.process: e.event for e in self.in_force() if isinstance(e.event, ProcessChanged)}
 
     @cached_property
     def batches(self) -> dict[str, Batch]:
@@ -89,6 +93,3 @@ class Ledger:
             )
             for batch_id, (entry, event) in opened.items()
         }
-
-    def _standing(self) -> Iterable[RecordedEvent]:
-        return (e for e in self.entries if e.stream_version not in self.struck)

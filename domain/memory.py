@@ -246,8 +246,8 @@ class Memory:
         Raises:
             RefusedError: `already_active` (it can only be updated) or `empty_content`.
         """
-        end = self.current.statement.end.at if self.current is not None else None
-        if self.current is not None and (end is None or end > statement.provenance.said_at):
+        said_at = statement.provenance.said_at
+        if self.current is not None and not self.current.statement.end.is_over(said_at):
             raise RefusedError("already_active", "a version stands; it can only be updated")
         _refuse_placeholder(statement)
 

@@ -24,7 +24,7 @@ from .owner_state import OwnerState
 from .selector import Selector
 from .statement import Statement
 from .stream import NewEvent, RecordedEvent
-from .timeline import undoing
+from .timeline import without
 from .values import EventRef
 
 PROVISIONAL = "0" * 8
@@ -236,5 +236,5 @@ def _standing(state: OwnerState, stream_id: str, names: tuple[int, ...]) -> Stat
     memory = state.memories.get(stream_id)
     if memory is None:
         return None
-    undone = memory.evolve((undoing(stream_id, memory.entries, names),))
-    return undone.current.statement if undone.current else None
+    standing = without(memory, *names).current
+    return standing.statement if standing is not None else None

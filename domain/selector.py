@@ -106,8 +106,7 @@ def _matches(
         isinstance(event, Proposed) and event.outcome == "accepted"
     ):
         return False
-    personal = event.actor.startswith("operator:") and selector.actor is None and selector.memory is None
-    if personal:
+    if event.is_by_person and selector.actor is None and selector.memory is None:
         return False
     context = contexts.get(event.correlation_id)
     checks = (

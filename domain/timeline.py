@@ -46,6 +46,11 @@ def undoing(
     return RecordedEvent(last.position + after, stream, version, UNRECORDED, event)
 
 
+def without(memory: Memory, *names: int) -> Memory:
+    """The memory as it would be with these of its events undone, by their stream versions."""
+    return memory.evolve((undoing(memory.memory_id, memory.entries, names),))
+
+
 class Timeline:
     """All the events of one owner, by stream and in the order of what they rest on."""
 
