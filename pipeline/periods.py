@@ -66,6 +66,9 @@ class Pieces:
         text = self.found.get(name)
         if text is None:
             return None
+        ordinal = self.words.get("ordinal", {}).get(" ".join(text.split()))
+        if ordinal is not None:
+            return float(ordinal)
         value = chinese_number(text)
         return english_number(text) if value is None else value
 

@@ -25,6 +25,9 @@ Bound = Literal[
 _FRAGMENT = re.compile(r"\{([a-z_]+)\}")
 _CLAUSE_END = re.compile(r"[,.;!?。；！？、\n]")
 _REACH = 24  # how many characters in front of a period may hold the words that bound it
+_FIXED_DAY = re.compile(r"\d\d-\d\d")
+"""A festival that has the same date every year."""
+
 _BARE_DATE = re.compile(r"(?<![0-9./-])(?:(?:19|20)\d\d[-/.])?(\d{1,2})[-/](\d{1,2})(?![0-9./-])")
 _RANGE = re.compile(
     r"\s*(?:\([^)]{1,12}\))?\s*(?:到|至|-|~|–|—|to|until|till|through|thru|and)\s*(?:the\s+)?"
@@ -132,6 +135,8 @@ def month_day(text: str) -> str | None:
     for one in _periods(norm, leap_year, UTC, "future", []):
         if one.rule.reads == "date":
             return f"{one.period.start:%m-%d}"
+        if one.rule.reads == "festival" and _FIXED_DAY.fullmatch(fixed := str(one.pieces.word("festival"))):
+            return fixed
         if one.rule.reads == "month" and not one.pieces.has("part"):
             return f"{one.period.start:%m}"
     return None
