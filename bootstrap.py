@@ -197,11 +197,12 @@ def load_policy(path: str | None = None) -> Policy:
 
 
 def offline_gate() -> Gate:
-    """The gate without any model: rules propose and judge."""
+    """The gate without any service: rules propose and judge, a learned model has a second opinion."""
     from .pipeline.controller import Gate
     from .pipeline.extract import RuleExtractor
     from .pipeline.gate import fast_reject
     from .pipeline.judge import KeywordFallbackJudge, RuleJudge, normalise_judgement
+    from .pipeline.opinion.reviewer import LearnedReviewer
     from .pipeline.relate import WordRelations
 
     return Gate(
@@ -210,6 +211,7 @@ def offline_gate() -> Gate:
         judges=(RuleJudge(), KeywordFallbackJudge()),
         normalise=normalise_judgement,
         relations_of=WordRelations,
+        reviewers=(LearnedReviewer(),),
         overhear=(RuleExtractor(),),
     )
 
@@ -276,8 +278,7 @@ def value_of(content: str, attribute: str) -> str | None:
 
 def _shaping(policy: Policy) -> Shaping:
     def slot_key(statement: Statement) -> str:
-        value = statement.value if statement.value is not None else statement.content
-        return slot_of(policy.registry, statement.subject, statement.attribute, value, statement.scope).key
+        return slot_of(policy.registry, statement).key
 
     return Shaping(slot_key=slot_key, tokens=tokens, fingerprint=policy.fingerprint)
 

@@ -78,10 +78,10 @@ class Gate:
         candidates: list[Candidate] = []
         for extractor in self.extractors:
             candidates.extend(extractor.extract(prepared, None))
-        for reviewer in self.reviewers:
-            candidates = list(reviewer.review(prepared, candidates))
         judgement = self.fast_reject(prepared)
         if judgement is None:
+            for reviewer in self.reviewers:
+                candidates = list(reviewer.review(prepared, candidates))
             judgement = self.normalise(self._judge(prepared, candidates), candidates)
         for classifier in self.classifiers:
             candidates = [classifier.classify(prepared, candidate) for candidate in candidates]

@@ -20,7 +20,8 @@ def policy_document() -> dict[str, object]:
     """The whole policy document.
 
     That is `policy.toml`, the registry under `attributes`, and under `lexicons` the SHA-256 of each
-    word list of the gate by file name, so that a changed word list is a changed policy.
+    word list of the gate, and of each file of its learned model, by file name: a changed word list or
+    another model is a changed policy.
     """
     document = dict(read_document("policy.toml"))
     document["attributes"] = read_document("attributes.toml")
@@ -30,15 +31,17 @@ def policy_document() -> dict[str, object]:
 
 @cache
 def _lexicon_digests() -> tuple[tuple[str, str], ...]:
-    folder = resources.files(__package__.rpartition(".")[0]).joinpath("lexicon")
-    return tuple(
-        (name, hashlib.sha256(entry.read_bytes()).hexdigest()) for name, entry in sorted(_word_lists(folder))
-    )
+    pipeline = resources.files(__package__.rpartition(".")[0])
+    read = [*_files(pipeline.joinpath("lexicon")), *_files(pipeline.joinpath("opinion"), "opinion/")]
+    return tuple((name, hashlib.sha256(entry.read_bytes()).hexdigest()) for name, entry in sorted(read))
 
 
-def _word_lists(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
+def _files(folder: Traversable, prefix: str = "") -> Iterator[tuple[str, Traversable]]:
     for entry in folder.iterdir():
         if entry.is_dir():
-            yield from _word_lists(entry, f"{prefix}{entry.name}/")
-        elif entry.name.endswith((".toml", ".tsv", ".json")):
+            yield from _files(entry, f"{prefix}{entry.name}/")
+        elif entry.name.endswith(_DATA):
             yield prefix + entry.name, entry
+
+
+_DATA = (".toml", ".tsv", ".json", ".txt", ".bin")

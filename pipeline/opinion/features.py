@@ -6,10 +6,15 @@ The same function serves training and the gate, so that a model is asked in the 
 from __future__ import annotations
 
 import re
+from functools import lru_cache
+from itertools import accumulate, islice
 
 _TOKEN = re.compile(r"[㐀-鿿]|[a-z]+(?:['’][a-z]+)?|[0-9]+(?:[.,:][0-9]+)*|[?!…]")
 _LONGEST_RUN = 4
 """Characters and words in a row: longer runs of Hanzi are hardly ever met twice."""
+
+_SHORT_WORD = 3
+"""Characters of a word that is not cut into pieces."""
 
 _LONGEST_WORD = 24
 """Characters of a word that are looked at: a word is no longer, a flood is."""
@@ -23,34 +28,31 @@ def features_of(text: str, marks: frozenset[str] = frozenset()) -> list[str]:
 
     `marks` are kinds of signals that stand in it. Numbers count as numbers, whatever they are.
     """
-    tokens = ["^"]
-    for match in _TOKEN.finditer(text):
-        token = match.group()
-        tokens.append("0" if token[0].isdigit() else token[:_LONGEST_WORD].replace("’", "'"))
-        if len(tokens) > MAX_TOKENS:
-            break
-    tokens.append("$")
-    found: dict[str, None] = {}
-    count = len(tokens)
-    for start in range(count):
-        run = tokens[start]
-        if run not in "^$":
-            found[run] = None
-        for end in range(start + 1, min(start + _LONGEST_RUN, count)):
-            run = f"{run} {tokens[end]}"
-            found[run] = None
-        word = tokens[start]
-        if len(word) > 3:
-            _add_pieces(found, word)
-    for mark in sorted(marks):
-        found[f"#{mark}"] = None
+    tokens = ["^", *(_token(match.group()) for match in islice(_TOKEN.finditer(text), MAX_TOKENS)), "$"]
+    line, count = " ".join(tokens), len(tokens)
+    ends = list(accumulate(len(token) + 1 for token in tokens))
+    found = dict.fromkeys(tokens[1:-1])
+    start = 0
+    for at, token in enumerate(tokens):
+        # Cut out of the line: joining tokens anew takes three times as long.
+        for end in ends[at + 1 : at + _LONGEST_RUN]:
+            found[line[start : end - 1]] = None
+        if len(token) > _SHORT_WORD:
+            found.update(_pieces(token))
+        start = ends[at]
+    found.update(dict.fromkeys(f"#{mark}" for mark in sorted(marks)))
     found[f"#length {min(count // 4, 8)}"] = None
     return list(found)
 
 
-def _add_pieces(found: dict[str, None], word: str) -> None:
+def _token(word: str) -> str:
+    return "0" if word[0].isdigit() else word[:_LONGEST_WORD].replace("’", "'")
+
+
+@lru_cache(maxsize=20_000)
+def _pieces(word: str) -> dict[str, None]:
     """Beginnings, endings and inner pieces of a Latin word: they outlive its slips and its forms."""
     enclosed = f"<{word}>"
-    for size in (3, 4, 5):
-        for at in range(len(enclosed) - size + 1):
-            found[enclosed[at : at + size]] = None
+    return dict.fromkeys(
+        enclosed[at : at + size] for size in (3, 4, 5) for at in range(len(enclosed) - size + 1)
+    )

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-QUESTIONS = ("keep", "says", "about", "lasting")
+QUESTIONS = ("keep", "says", "mood", "about", "lasting")
 """What is asked of a clause; see training/README.md for the answers."""
 
 

@@ -7,30 +7,30 @@ secrets and shown material are not looked at, and the policy decides about its p
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
 
-from ...domain.candidate import Candidate, CandidateKind, Intent, ModelOpinion, TimeFrame
+from ...domain.candidate import Candidate, CandidateKind, Intent, ModelOpinion, Signal, TimeFrame
 from ...domain.evidence import Span, bind
 from ...domain.judgement import Category
 from ...domain.ports import Prepared
-from ..extract.reading import Reading, Spoken, trimmed
+from ..extract.reading import Reading, Spoken, Subject, trimmed
 from ..segment import MASK
 from ..signals import Seen, kinds_of, to_signals
 from ..text import language_of
-from .features import features_of
 from .model import Model, the_model
+from .piece import Piece
 
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which probability on a clause is proposed, and from which on it needs no repetition."""
+    """From which probability on a clause is proposed: by itself, and beside what a rule found in its sentence."""
 
-    propose: float
-    sure: float
+    alone: float
+    beside: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,22 @@ _KINDS = {
     "retraction": _Kind("retraction", "fact", "important_fact", 3, "end"),
     "correction": _Kind("fact", "fact", "important_fact", 4, "correct"),
 }
+_ASSERTING = ("statement", "request", "hedge")
+"""Moods of what may be remembered; the policy lets what is hedged wait."""
+
 _STYLE = _Kind("style", "answer_style", "conversation_style", 3)
 _INSTRUCTION = _Kind("preference", "instruction", "preference", 3)
 _PROJECT = _Kind("project_fact", "project_fact", "important_fact", 4)
+
+
+_ONE_THOUGHT = 3
+"""Clauses that may make one thought together, as in what the model was trained on."""
+
+_HOPELESS = 0.1
+"""Probability of a sentence below which its clauses are not asked about one by one."""
+
+MAX_PROPOSALS = 8
+"""Proposals of one turn: nobody tells more of themself in one message, a pasted text does."""
 
 
 @cache
@@ -72,74 +85,40 @@ class LearnedReviewer:
         """The candidates, and behind them those that the model proposes; it takes none away."""
         reading = Reading.of(prepared)
         spoken_for = [s for one in candidates if one.kind != "hint" for e in one.evidence for s in e.spans]
-        proposed = []
+        proposed: list[Candidate] = []
         for spoken in reading.spoken:
-            if spoken.masked:
-                continue
-            for piece in _pieces(spoken):
-                first, last = reading.parts.norm.span(piece.start, piece.end)
-                if any(span.start < last and first < span.end for span in spoken_for):
-                    continue
-                candidate = _proposal(piece, reading, Span(start=first, end=last))
-                if candidate is not None:
-                    proposed.append(candidate)
-                    spoken_for.append(Span(start=first, end=last))
+            if not spoken.masked and len(proposed) < MAX_PROPOSALS:
+                proposed += _in_sentence(spoken, reading, spoken_for)
         return [*candidates, *proposed]
 
 
-@dataclass(frozen=True)
-class _Piece:
-    """A sentence, or a clause of it; offsets into the normalised text."""
-
-    spoken: Spoken
-    start: int
-    end: int
-    text: str
-
-    @cached_property
-    def seen(self) -> tuple[Seen, ...]:
-        """The signals that stand in it."""
-        begin = self.spoken.sentence.start
-        return tuple(
-            one for one in self.spoken.seen if self.start <= begin + one.start and begin + one.end <= self.end
-        )
-
-    @cached_property
-    def features(self) -> list[str]:
-        return features_of(self.text, kinds_of(self.seen) | ({"asks"} if self.asks else set()))
-
-    @property
-    def asks(self) -> bool:
-        clauses = self.spoken.sentence.clauses
-        return any(one.question for one in clauses if self.start <= one.start and one.end <= self.end)
+def _in_sentence(spoken: Spoken, reading: Reading, spoken_for: Sequence[Span]) -> list[Candidate]:
+    """The sentence as one thought, else the clauses of it that are worth keeping by themselves."""
+    sentence, limits = spoken.sentence, threshold()
+    whole = Piece(spoken, sentence.start, sentence.end, sentence.text)
+    clauses = [Piece(spoken, one.start, one.end, one.text) for one in sentence.clauses]
+    free = [piece for piece in clauses if not piece.overlaps(spoken_for, reading)]
+    if len(free) == len(clauses) <= _ONE_THOUGHT:
+        found = _proposal(whole, reading, limits.alone)
+        if found is not None:
+            return [found]
+        if len(clauses) == 1 or whole.probability < _HOPELESS:
+            return []
+    limit = limits.alone if len(free) == len(clauses) else limits.beside
+    return [found for piece in free if (found := _proposal(piece, reading, limit)) is not None]
 
 
-_ONE_THOUGHT = 3
-"""Clauses that may make one thought together, as in what the model was trained on."""
-
-
-def _pieces(spoken: Spoken) -> Iterator[_Piece]:
-    """The sentence as a whole if it is short, then each of its clauses."""
-    sentence = spoken.sentence
-    clauses = sentence.clauses
-    if len(clauses) <= _ONE_THOUGHT:
-        yield _Piece(spoken, sentence.start, sentence.end, sentence.text)
-    if len(clauses) > 1:
-        for one in clauses:
-            yield _Piece(spoken, one.start, one.end, one.text)
-
-
-def _proposal(piece: _Piece, reading: Reading, span: Span) -> Candidate | None:
-    model, limits = the_model(), threshold()
-    known = model.known(piece.features)
-    probability = model.worth_keeping(known)
-    if probability < limits.propose:
+def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
+    model, probability = the_model(), piece.probability
+    if probability < limit or piece.asks:
         return None
-    says, about = model.answer("says", known), model.answer("about", known)
-    kind = _kind_of(says, about, piece, reading)
+    says, about, mood = (model.answer(question, piece.known) for question in ("says", "about", "mood"))
+    kind = _kind_of(says, about, piece, reading) if mood in _ASSERTING else None
     if kind is None:
         return None
     context = reading.prepared.context
+    first, last = reading.parts.norm.span(piece.start, piece.end)
+    span = Span(start=first, end=last)
     quote = trimmed(reading.prepared.text[span.start : span.end])
     if not quote or MASK in quote:
         return None
@@ -149,14 +128,13 @@ def _proposal(piece: _Piece, reading: Reading, span: Span) -> Candidate | None:
         intent=kind.intent,
         attribute=kind.attribute,
         content=_content(quote),
-        source="explicit_user_statement" if probability >= limits.sure else "other",
         channel="model",
         extractor=model.name,
         rule=f"opinion.{says}",
         category=kind.category,
         importance=kind.importance,
-        signals=to_signals(piece.spoken.seen, reading.parts.norm, piece.spoken.sentence.start),
-        certainty=_certainty(piece.spoken),
+        signals=_signals(piece, reading, span),
+        certainty="uncertain" if mood == "hedge" else _certainty(piece.spoken),
         time=_time(reading, piece),
         family=piece.spoken.family[0] if piece.spoken.family and kind is _INSTRUCTION else None,
         target_words=quote if kind.kind == "retraction" or kind.intent == "correct" else None,
@@ -165,7 +143,7 @@ def _proposal(piece: _Piece, reading: Reading, span: Span) -> Candidate | None:
     )
 
 
-def _kind_of(says: str, about: str, piece: _Piece, reading: Reading) -> _Kind | None:
+def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> _Kind | None:
     """What the clause becomes; None for what is not to be kept after all."""
     kind = _KINDS.get(says)
     if kind is None or about in ("other", "quoted", "world"):
@@ -181,13 +159,24 @@ def _kind_of(says: str, about: str, piece: _Piece, reading: Reading) -> _Kind | 
     return kind
 
 
+def _signals(piece: Piece, reading: Reading, span: Span) -> tuple[Signal, ...]:
+    """Those of its sentence; and that it is about somebody else, where its words begin with them."""
+    signals = to_signals(piece.spoken.seen, reading.parts.norm, piece.spoken.sentence.start)
+    subject = piece.subject
+    if subject.kind != "other":
+        return signals
+    quote = reading.prepared.text[span.start : span.end]
+    other = Signal(kind="third_party", text=quote, start=span.start, end=span.end, value=subject.words)
+    return (*signals, other)
+
+
 def _certainty(spoken: Spoken) -> Any:
     if "hedge" in spoken.kinds:
         return "uncertain"
     return "reported" if "reported" in spoken.kinds else "certain"
 
 
-def _time(reading: Reading, piece: _Piece) -> TimeFrame | None:
+def _time(reading: Reading, piece: Piece) -> TimeFrame | None:
     end = reading.end_named_in(piece.spoken)
     if end is None or end.end is None:
         return None
@@ -199,6 +188,6 @@ def _content(quote: str) -> str:
     return f"The user says: “{quote}”" if language_of(quote) == "en" else f"用户说：“{quote}”"
 
 
-def _reason(model: Model, piece: _Piece, probability: float) -> str:
+def _reason(model: Model, piece: Piece, probability: float) -> str:
     weightiest = ", ".join(json.dumps(one, ensure_ascii=False) for one in model.weightiest(piece.features, 5))
     return f"worth keeping with probability {probability:.2f}, by {weightiest}"

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-DATA = {".toml", ".tsv", ".json", ".jsonl", ".md", ".sql", ".typed"}
+DATA = {".bin", ".txt", ".toml", ".tsv", ".json", ".jsonl", ".md", ".sql", ".typed"}
 
 
 @pytest.fixture(scope="module")
