@@ -75,7 +75,7 @@ def this_answer(case: Case) -> Decision | None:
         return None
     standing = case.related("opposite")
     if standing is not None:
-        return case.skip(PASSING_AGAINST_STANDING, "instruction.against_standing", standing.memory_id)
+        return case.skip(PASSING_AGAINST_STANDING, "instruction.against_standing", standing.memory.memory_id)
     return case.skip("current_turn_instruction", "instruction.this_answer")
 
 
@@ -89,7 +89,7 @@ def passing_wish(case: Case) -> Decision | None:
         return None
     standing = case.related("opposite", "covers")
     if standing is not None and not is_instruction(candidate, case.policy):
-        return case.skip(PASSING_AGAINST_STANDING, "preference.against_standing", standing.memory_id)
+        return case.skip(PASSING_AGAINST_STANDING, "preference.against_standing", standing.memory.memory_id)
     return None if once else case.skip("passing_wish", "preference.passing")
 
 
@@ -136,7 +136,7 @@ def weight(case: Case) -> Decision | None:
     if candidate.importance < rules.min_importance:
         repeated = case.related("same", "paraphrase")
         if repeated is not None:
-            return case.confirm("duplicate", "admission.repeated", repeated)
+            return case.confirm("duplicate", "admission.repeated", repeated.memory)
         return case.skip("not_important", "admission.importance")
     if candidate.stability == "temporary" and said.end.kind == "never":
         return case.skip("temporary_state", "admission.temporary")

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from .candidate import Candidate
-from .decision import Command, Decision, Relation, RelationFinder
+from .decision import Command, Decision, Relation, RelationFinder, RelationKind
 from .frame import frame
 from .history import Version
 from .memory import Memory
 from .owner_state import OwnerState
 from .policy import Policy
 from .scope import Scope
-from .slot import Slot, fold_value, slot_of
+from .slot import Slot, fold_value
 from .statement import Statement
 from .turn import TurnContext
 from .values import Action
+
+
+class Present(NamedTuple):
+    """A memory, and the version of it that stands when the candidate is said."""
+
+    memory: Memory
+    version: Version
 
 
 @dataclass(frozen=True)
@@ -46,26 +53,34 @@ class Case:
         """How the memories relate to the candidate, surest first."""
         return self.finder.relations(self.candidate, self.statement, self.context, self.state)
 
-    def related(self, *kinds: str) -> Memory | None:
-        """The active memory of the surest relation of these kinds."""
+    def all_related(self, *kinds: RelationKind) -> Iterator[Present]:
+        """The standing memories that relate to the candidate in one of these ways, surest first."""
         for relation in self.relations:
-            memory = self.state.memories.get(relation.memory_id)
-            if relation.kind in kinds and memory is not None and self.stands(memory):
-                return memory
-        return None
+            if relation.kind in kinds:
+                present = self.present(self.state.memories.get(relation.memory_id))
+                if present is not None:
+                    yield present
+
+    def related(self, *kinds: RelationKind) -> Present | None:
+        """The surest of them."""
+        return next(self.all_related(*kinds), None)
 
     # --- memories --------------------------------------------------------------------------------
 
-    def stands(self, memory: Memory) -> bool:
-        """Whether the memory is active and its date, if it has one, is not past when this was said."""
-        return memory.current is not None and not memory.current.statement.end.is_over(self.context.said_at)
+    def present(self, memory: Memory | None) -> Present | None:
+        """The memory if it is active and its date, if it has one, is not past when this was said."""
+        if memory is None or memory.current is None:
+            return None
+        over = memory.current.statement.end.is_over(self.context.said_at)
+        return None if over else Present(memory, memory.current)
 
-    def slot(self, scope: Scope | None = None, value: str | None = None) -> Slot:
-        """The candidate's slot, in another scope or with another value where one is given."""
-        said = self.statement
-        if value is None:
-            value = said.value if said.value is not None else said.content
-        return slot_of(self.state.registry, said.subject, said.attribute, value, scope or said.scope)
+    def stands(self, memory: Memory) -> bool:
+        """Whether the memory holds when this is said."""
+        return self.present(memory) is not None
+
+    def slot(self, scope: Scope | None = None) -> Slot:
+        """The candidate's slot, or the one that it would have in another scope."""
+        return self.state.slot(self.statement, scope)
 
     @cached_property
     def occupant(self) -> Memory | None:
@@ -73,22 +88,20 @@ class Case:
         return self.state.in_slot(self.slot())
 
     @cached_property
-    def siblings(self) -> tuple[tuple[Memory, Version], ...]:
+    def siblings(self) -> tuple[Present, ...]:
         """Active memories of the same subject and attribute, oldest first."""
         return self._standing_about(only=False)
 
     @cached_property
-    def exclusive_siblings(self) -> tuple[tuple[Memory, Version], ...]:
+    def exclusive_siblings(self) -> tuple[Present, ...]:
         """Those of them that were said to be the only one."""
         return self._standing_about(only=True)
 
-    def _standing_about(self, *, only: bool) -> tuple[tuple[Memory, Version], ...]:
+    def _standing_about(self, *, only: bool) -> tuple[Present, ...]:
         said = self.statement
         names = self.policy.registry.names(said.attribute)
         found = self.state.about(said.subject, *names, only=only)
-        return tuple(
-            (memory, memory.current) for memory in found if memory.current is not None and self.stands(memory)
-        )
+        return tuple(present for memory in found if (present := self.present(memory)) is not None)
 
     # --- answers ---------------------------------------------------------------------------------
 
@@ -128,7 +141,7 @@ def compare(now: Statement, said: Statement) -> Sameness:
 
     Of two values the folded forms count; where either has none, the contents.
     """
-    if now.value is not None and said.value is not None:
+    if now.value and said.value:
         same = fold_value(now.value) == fold_value(said.value)
     else:
         same = fold_value(now.content) == fold_value(said.content)

@@ -92,6 +92,9 @@ REACHING: tuple[SignalKind, ...] = ("limiting", "exception", "passing", "everyth
 """Signals of words that reach over the values of an attribute, for a while or for good."""
 
 
+RelationKind = Literal["same", "paraphrase", "opposite", "named", "better", "covers"]
+
+
 @dataclass(frozen=True, slots=True)
 class Relation:
     """How an existing memory relates to a candidate.
@@ -103,7 +106,7 @@ class Relation:
     word is shared, only for a candidate with a `REACHING` signal, since there may be very many.
     """
 
-    kind: Literal["same", "paraphrase", "opposite", "named", "better", "covers"]
+    kind: RelationKind
     memory_id: str
     score: float
     """0..1, how sure the relation is; ties are broken by the later memory."""

@@ -5,20 +5,20 @@ The slot decides first; words decide only where a text has no slot of its own.
 
 from __future__ import annotations
 
-from .case import Case
+from .case import Case, Present
+from .decision import RelationKind
 from .frame import is_change, is_correction, scope_is_said
 from .history import Version
 from .memory import Memory
-from .slot import fold_value, slot_of
-from .statement import Statement
+from .slot import fold_value
 
 
-def target_of(case: Case) -> tuple[Memory, Version] | None:
+def target_of(case: Case) -> Present | None:
     """The active memory that the candidate repeats or changes, by slot, by what it was, by words."""
     for find in (_named_by_id, _in_slot, _holding_former, _by_words):
-        memory = find(case)
-        if memory is not None and memory.current is not None and case.stands(memory):
-            return memory, memory.current
+        present = case.present(find(case))
+        if present is not None:
+            return present
     return None
 
 
@@ -42,19 +42,13 @@ def _in_slot(case: Case) -> Memory | None:
     return case.occupant
 
 
-def slot_value(case: Case, said: Statement) -> str:
-    """The value part of a statement's slot: empty for an attribute with one value at a time."""
-    value = said.value if said.value is not None else said.content
-    return slot_of(case.state.registry, said.subject, said.attribute, value, said.scope).value
-
-
 def _holding_former(case: Case) -> Memory | None:
     """For a change said as a change: the memory that holds the value which is no longer so."""
     former = case.candidate.former_value
     if case.single or (former is None and not _denies(case)):
         return None
     for memory, version in case.siblings:
-        value = fold_value(version.statement.value or version.statement.content)
+        value = fold_value(version.statement.value_or_content)
         wanted = fold_value(former) if former is not None else _value_denied(case, value)
         if _reaches(case, version) and wanted == value:
             return memory
@@ -76,18 +70,13 @@ def _value_denied(case: Case, value: str) -> str | None:
 
 def _by_words(case: Case) -> Memory | None:
     """A memory that says the same, the opposite or, for a change, what is changed, in its own words."""
-    kinds = ["same", "paraphrase", "opposite"]
-    if is_change(case.candidate) or is_correction(case.candidate):
+    kinds: list[RelationKind] = ["same", "paraphrase", "opposite"]
+    if _denies(case):
         kinds.append("named")
     if case.single:
         kinds.append("covers")
-    for relation in case.relations:
-        memory = case.state.memories.get(relation.memory_id)
-        if relation.kind not in kinds or memory is None or memory.current is None:
-            continue
-        if case.stands(memory) and _reaches(case, memory.current):
-            return memory
-    return None
+    related = case.all_related(*kinds)
+    return next((memory for memory, version in related if _reaches(case, version)), None)
 
 
 def _reaches(case: Case, version: Version) -> bool:

@@ -28,6 +28,7 @@ from .events import (
 from .layered import Layered
 from .ledger import Ledger
 from .memory import Memory
+from .scope import Scope
 from .slot import Registry, Slot, fold_value, slot_of
 from .statement import Statement
 from .stream import RecordedEvent
@@ -169,9 +170,9 @@ class OwnerState:
         rest = [memory for memory in self.active() if memory.memory_id not in seen]
         yield from sorted(rest, key=lambda memory: -memory.entries[-1].position)
 
-    def slot(self, statement: Statement) -> Slot:
-        """The slot that a statement belongs to."""
-        return _slot(statement, self.registry)
+    def slot(self, statement: Statement, scope: Scope | None = None) -> Slot:
+        """The slot that a statement belongs to, or would in another scope."""
+        return slot_of(self.registry, statement, scope)
 
     def in_slot(self, slot: Slot) -> Memory | None:
         """The memory that occupies the slot, active or not; None when it is free.
@@ -196,15 +197,10 @@ def statement_of(memory: Memory) -> Statement | None:
     return None if memory.said is None else memory.said[1]
 
 
-def _slot(statement: Statement, registry: Registry) -> Slot:
-    value = statement.value if statement.value is not None else statement.content
-    return slot_of(registry, statement.subject, statement.attribute, value, statement.scope)
-
-
 def _slot_keys(memory: Memory, registry: Registry) -> Iterator[str]:
     statement = statement_of(memory)
     if statement is not None:
-        yield _slot(statement, registry).key
+        yield slot_of(registry, statement).key
 
 
 def _about_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
@@ -221,7 +217,7 @@ def _exclusive_keys(memory: Memory, registry: Registry) -> Iterator[tuple[str, s
 def _hinted_keys(memory: Memory, _: Registry) -> Iterator[tuple[str, str]]:
     said = memory.hints[-1][1].statement if memory.status == "held" else None
     if said is not None and said.scope.kind == "family":
-        yield said.attribute, fold_value(said.value or said.content)
+        yield said.attribute, fold_value(said.value_or_content)
 
 
 _IN_SLOT = Index(_slot_keys)

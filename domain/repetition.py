@@ -36,13 +36,8 @@ def hint(case: Case) -> Decision | None:
 
 def _said_for_good(case: Case) -> Memory | None:
     """A memory that says the same and outlasts the task; what was asked of one task is no habit yet."""
-    for relation in case.relations:
-        memory = case.state.memories.get(relation.memory_id)
-        if relation.kind not in ("same", "paraphrase") or memory is None or memory.current is None:
-            continue
-        if case.stands(memory) and memory.current.statement.scope.kind != "current_task":
-            return memory
-    return None
+    said = case.all_related("same", "paraphrase")
+    return next((m for m, version in said if version.statement.scope.kind != "current_task"), None)
 
 
 def is_hint(case: Case) -> bool:
@@ -86,7 +81,7 @@ def _home(case: Case) -> Memory | None:
     if case.occupant is not None:
         return case.occupant
     said = case.statement
-    counting = case.state.hinted(said.attribute, said.value or said.content)
+    counting = case.state.hinted(said.attribute, said.value_or_content)
     return next((memory for memory in counting if _may_be_of_one_family(case, memory)), None)
 
 

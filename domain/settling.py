@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import datetime
+from itertools import chain
 
-from .case import Case, compare
+from .case import Case, Present, compare
 from .decision import Command, CreateMemory, Decision, SupersedeMemory, UpdateMemory
 from .expiry import NEVER, End
-from .finding import slot_value, target_of
+from .finding import target_of
 from .frame import is_contrast, is_correction, is_instruction
 from .history import Version
 from .memory import Memory
@@ -188,10 +189,11 @@ def _add_to_named(case: Case) -> Decision | None:
     """What adds to a memory that the words name becomes a part of it; the memory keeps its period."""
     if case.candidate.intent != "add" or not case.candidate.target_words:
         return None
-    memory = case.related("named")
-    if memory is None or memory.current is None:
+    named = case.related("named")
+    if named is None:
         return None
-    now, said = memory.current.statement, case.statement
+    memory, version = named
+    now, said = version.statement, case.statement
     if fold_value(said.content) in fold_value(now.content):
         return case.confirm("duplicate", "relation.same", memory)
     together = now.model_copy(
@@ -203,8 +205,7 @@ def _add_to_named(case: Case) -> Decision | None:
             "provenance": said.provenance,
         }
     )
-    number, based_on = memory.current.number, (memory.current.entry.ref,)
-    command = UpdateMemory(memory.memory_id, "merge", together, number, based_on)
+    command = UpdateMemory(memory.memory_id, "merge", together, version.number, (version.entry.ref,))
     return case.accept(
         "MERGE", "added", "relation.merge", [command], target=memory.memory_id, statement=together
     )
@@ -215,14 +216,13 @@ def _known_wider(case: Case) -> Decision | None:
     said = case.statement
     if said.scope.kind not in ("project", "family"):
         return None
-    everywhere = case.state.in_slot(case.slot(GLOBAL))
-    now = everywhere.current if everywhere is not None and case.stands(everywhere) else None
-    if everywhere is not None and now is not None and compare(now.statement, said) == "same":
-        return case.confirm("duplicate", "relation.same", everywhere)
+    everywhere = case.present(case.state.in_slot(case.slot(GLOBAL)))
+    if everywhere is not None and compare(everywhere.version.statement, said) == "same":
+        return case.confirm("duplicate", "relation.same", everywhere.memory)
     alike = case.related("same", "paraphrase")
-    if alike is None or alike.current is None or alike.current.statement.scope.rank <= said.scope.rank:
+    if alike is None or alike.version.statement.scope.rank <= said.scope.rank:
         return None
-    return case.confirm("paraphrase_duplicate", "relation.paraphrase", alike)
+    return case.confirm("paraphrase_duplicate", "relation.paraphrase", alike.memory)
 
 
 # --- a wider scope -----------------------------------------------------------------------------------
@@ -240,23 +240,21 @@ def _widen(case: Case) -> Decision | None:
     return _update(case, "widened", "scope.widen", memory, "rescope", said, version)
 
 
-def _narrower(case: Case) -> tuple[Memory, Version] | None:
+def _narrower(case: Case) -> Present | None:
     scope = case.statement.scope
     if not case.candidate.has("everything", "lasting", "family") or scope.kind in ("current_task", "project"):
         return None
-    for memory, version in case.siblings:
-        now = version.statement
-        same = not _is_free(case) and slot_value(case, now) == case.slot().value
-        if same and now.scope.kind != "current_task" and now.scope.rank < scope.rank:
-            return memory, version
-    for relation in case.relations:
-        found = case.state.memories.get(relation.memory_id)
-        if relation.kind != "covers" or found is None or found.current is None or not case.stands(found):
-            continue
-        now = found.current.statement
-        if now.scope.kind != "current_task" and now.scope.rank < scope.rank:
-            return found, found.current
+    same = () if _is_free(case) else _of_same_value(case)
+    for present in chain(same, case.all_related("covers")):
+        now = present.version.statement.scope
+        if now.kind != "current_task" and now.rank < scope.rank:
+            return present
     return None
+
+
+def _of_same_value(case: Case) -> Iterator[Present]:
+    value = case.slot().value
+    return (one for one in case.siblings if case.state.slot(one.version.statement).value == value)
 
 
 def _is_free(case: Case) -> bool:
@@ -302,17 +300,11 @@ def _displaced(case: Case, memory: Memory | None, said: Statement) -> Sequence[S
 
 
 def _better(case: Case, scope: Scope) -> Sequence[str]:
-    """Standing instructions of the same scope on the same matter, which the candidate says better."""
+    """Present instructions of the same scope on the same matter, which the candidate says better."""
     if not is_instruction(case.candidate, case.policy):
         return []
-    found = []
-    for relation in case.relations:
-        memory = case.state.memories.get(relation.memory_id)
-        if relation.kind != "better" or memory is None or memory.current is None or not case.stands(memory):
-            continue
-        if memory.current.statement.scope == scope:
-            found.append(memory.memory_id)
-    return found
+    better = case.all_related("better")
+    return [memory.memory_id for memory, version in better if version.statement.scope == scope]
 
 
 def _no_longer_exclusive(case: Case) -> Sequence[UpdateMemory]:

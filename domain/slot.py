@@ -10,6 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from .scope import Scope
+from .statement import Statement
 from .values import Value
 
 Cardinality = Literal["single", "many"]
@@ -89,12 +90,13 @@ def fold_value(text: str) -> str:
     return "".join(c for c in folded if not unicodedata.category(c).startswith(("Z", "P", "C")))
 
 
-def slot_of(registry: Registry, subject: str, attribute: str, value: str, scope: Scope) -> Slot:
-    """The slot of a statement; `value` is the value or, for free text, the content."""
-    name = registry.canonical(attribute)
+def slot_of(registry: Registry, statement: Statement, scope: Scope | None = None) -> Slot:
+    """The slot of a statement, or the one that it would have in another scope."""
+    name, scope = registry.canonical(statement.attribute), scope or statement.scope
     known = registry.attributes.get(name)
     single = known is not None and known.cardinality == "single"
-    return _slot(subject, name, scope.kind, scope.anchor, "" if single else value)
+    value = "" if single else statement.value_or_content
+    return _slot(statement.subject, name, scope.kind, scope.anchor, value)
 
 
 # An owner's slots are looked up anew for every decision, and hardly any of them has changed.

@@ -48,6 +48,11 @@ class Statement(Value):
     evidence: tuple[Evidence, ...] = Field(min_length=1)
     provenance: Provenance
 
+    @property
+    def value_or_content(self) -> str:
+        """What tells it from others of its subject and attribute: the value, for free text the content."""
+        return self.value or self.content
+
     def says_the_same(self, other: Statement) -> bool:
         """Equal in everything that a reader of the memory could notice, weight included."""
         return self._said() == other._said()

@@ -39,12 +39,7 @@ def _meant(case: Case) -> Sequence[Memory]:
     if case.candidate.target_id is not None:
         memory = case.state.memories.get(case.candidate.target_id)
         return [memory] if memory is not None and case.stands(memory) else []
-    named = [
-        case.state.memories[relation.memory_id]
-        for relation in case.relations
-        if relation.kind in ("named", "same", "opposite", "paraphrase")
-    ]
-    standing = [memory for memory in named if case.stands(memory)]
+    standing = [memory for memory, _ in case.all_related("named", "same", "opposite", "paraphrase")]
     return standing if case.candidate.has("everything") else standing[:1]
 
 
