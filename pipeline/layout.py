@@ -12,8 +12,10 @@ from dataclasses import dataclass
 
 _LABELLED = re.compile(
     r"[ \t]*(?:[-*•] )?(?P<time>[\[(]?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]? ?)?"
-    r"[\[(<@]?(?P<label>[^\s:,.;!?。、\[\]()<>@][^:,.;!?。\n\[\]<>]{0,23}?)[\])>]? ?:(?!//)"
+    r"[\[(<@]?(?P<label>[^\s:,.;!?。、\[\]()<>@][^:,.;!?。\n\[\]<>]{0,23}?)[\])>]? ?:(?!//)(?=[ \t]*\S)"
 )
+
+_PROMPT = re.compile(r"[ \t]*(?:\$ |>>> |in \[[0-9]+\]|c:\\)\S")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,24 +48,29 @@ def lines_of(text: str) -> list[Line]:
 
 
 def code_in(lines: Sequence[Line], shapes: Shapes) -> Iterator[tuple[int, int]]:
-    """In each paragraph that has two lines of code or more: from the first of them to the last."""
+    """In each paragraph that has two lines of code or more: from the first of them to the last.
+
+    What follows a prompt is its output, to the end of the paragraph.
+    """
     for paragraph in _paragraphs(lines):
+        if _PROMPT.match(paragraph[0].text):
+            yield paragraph[0].start, paragraph[-1].end
         code = [line for line in paragraph if shapes.code.fullmatch(line.text)]
         if len(code) > 1:
             yield code[0].start, code[-1].end
 
 
 def transcript_in(lines: Sequence[Line], shapes: Shapes) -> Iterator[tuple[int, int]]:
-    """From the first line to the last that say who speaks, where two lines do."""
+    """From the first line to the last that say who speaks, where two lines do and one of them plainly."""
     spoken = [(line, label) for line in lines if (label := _LABELLED.match(line.text)) is not None]
     times = Counter(label["label"] for _, label in spoken)
-    said = [
+    plainly = [
         line
         for line, label in spoken
         if label["time"] or times[label["label"]] > 1 or shapes.speakers.fullmatch(label["label"].strip())
     ]
-    if len(said) > 1:
-        yield said[0].start, said[-1].end
+    if len(spoken) > 1 and plainly:
+        yield spoken[0][0].start, spoken[-1][0].end
 
 
 def blocks_in(lines: Sequence[Line], shapes: Shapes) -> Iterator[tuple[int, int]]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
@@ -39,6 +39,7 @@ class _Patterns:
     requests_above: Sought
     headings: Sought
     notices: Sought
+    others: Sought
     forged: Sought
     mail_heads: Sought
     standing: Sought
@@ -97,7 +98,7 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
     fiction = 0 if in_fiction else starts_fiction(text, pieces)
     if fiction is not None and not (in_fiction and ends_fiction(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
-    return _merged(found)
+    return _merged([*found, *_lead_ins(text, found)])
 
 
 def starts_fiction(text: str, pieces: Pieces) -> int | None:
@@ -215,7 +216,7 @@ def _introduced(text: str, pieces: Pieces) -> list[tuple[int, int]]:
         for match in sought.finditer(text, pieces)
         if (behind := way.match(text, match.end())) is not None
         and not _is_standing(text, match.start(), behind.end())
-        and (body := _body(text, behind.end())) is not None
+        and (body := _body(text, behind.end(), len(text))) is not None
     ]
 
 
@@ -234,29 +235,44 @@ def _sentence_start(text: str, at: int) -> int:
 _BACK = 120
 
 
-def _body(text: str, at: int) -> tuple[int, int] | None:
-    """The text that is shown from a place on: a quotation, or all the rest.
+def _body(text: str, at: int, end: int) -> tuple[int, int] | None:
+    """The text that is shown from a place on: a quotation, or all up to the end.
 
     None when there is none, or when its lines are marked as shown: then what follows them is the user's.
     """
     space = _SPACE.match(text, at)
     start = space.end() if space else at
-    if start >= len(text) or text.startswith(("```", "~~~", ">"), start):
+    if start >= end or text.startswith(("```", "~~~", ">"), start):
         return None
     if text[start] in _QUOTES:
         for quote in _enclosed(text[start : start + _ENCLOSED + 2], _QUOTE, _QUOTES):
             if quote[0] == 0:
                 return start, start + quote[1]
             break
-    return start, len(text)
+    return start, end
+
+
+_LEAD_IN = re.compile(r"[^\n,。!?;:]{1,60}:\s*\Z")
+
+
+def _lead_ins(text: str, found: Sequence[Material]) -> Iterator[Material]:
+    """The clauses that end in a colon before what is shown: they say whose words follow, and nothing else."""
+    for part in found:
+        if part.kind in ("document", "quote"):
+            before = _LEAD_IN.search(text, max(0, part.start - _BACK), part.start)
+            if before is not None:
+                yield Material(before.start(), part.start, part.kind)
 
 
 def _announced(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
-    """What speaks as an office, as the system, or as a mail."""
+    """What speaks as an office, as somebody else, as the system, or as a mail."""
     patterns = _patterns()
-    for match in patterns.notices.finditer(text, pieces):
-        blank = _BLANK_LINE.search(text, match.end())
-        yield match.start(), blank.start() if blank else len(text)
+    for sought in (patterns.notices, patterns.others):
+        for match in sought.finditer(text, pieces):
+            blank = _BLANK_LINE.search(text, match.end())
+            body = _body(text, match.end(), blank.start() if blank else len(text))
+            if body is not None:
+                yield match.start(), body[1]
     for sought in (patterns.forged, patterns.mail_heads):
         found = sought.search(text, pieces)
         if found is not None:
