@@ -166,6 +166,15 @@ def en_old(found: Found) -> Changes | None:
 
 
 @builder
+def en_known_as(found: Found) -> Changes | None:
+    """A form of address that is written with a capital."""
+    value = found.plain("value").strip(EDGE)
+    if not value[:1].isupper() or phrases("no_name").search(value.lower()):
+        return None
+    return {"value": value, "content": filled(found, value=value)}
+
+
+@builder
 def en_own_words(found: Found) -> Changes | None:
     """The rule's content with what was said, told in the third person."""
     said = in_third_person(tidy(found.words("value")))
