@@ -98,6 +98,22 @@ class TypeRules(Value):
     by_category: Mapping[Category, MemoryType]
 
 
+class PointingRules(Value):
+    """How a memory is found by loose words that point at it; shares 0..1."""
+
+    least: Share
+    of_words: Share
+    of_memory: Share
+    ahead: float = Field(ge=1)
+    gapped: Share
+    of_plain: Share
+    lets_go: tuple[str, ...]
+    renews: tuple[str, ...]
+    empty: tuple[str, ...]
+    plain: tuple[str, ...]
+    cues: Mapping[str, tuple[str, ...]]
+
+
 class RelationRules(Value):
     """Thresholds of the comparison with what is remembered; shares of key words, 0..1."""
 
@@ -108,6 +124,8 @@ class RelationRules(Value):
     widened: Share
     attitude_attributes: tuple[str, ...]
     loose_attributes: tuple[str, ...]
+    pointing: PointingRules | None = None
+    """None in policies from before loose words were followed: there they point at nothing."""
 
 
 class WordRules(Value):

@@ -47,13 +47,13 @@ class KeyWordReader:
         words = policy.rules.words
         self._stop_words = frozenset(words.stop_en) | frozenset(words.negation_en)
         self._groups = _groups(policy)
-        self._phrases = _phrase_pattern([*self._groups, *words.stop_zh, *words.negation_zh])
-        self._negation = _phrase_pattern([*words.negation_zh, *words.negation_en])
-        self._any_aspect = _phrase_pattern(
+        self._phrases = phrase_pattern([*self._groups, *words.stop_zh, *words.negation_zh])
+        self._negation = phrase_pattern([*words.negation_zh, *words.negation_en])
+        self._any_aspect = phrase_pattern(
             phrase for values in policy.rules.aspects.values() for some in values.values() for phrase in some
         )
         self._aspects = tuple(
-            ((aspect, value), _phrase_pattern(phrases))
+            ((aspect, value), phrase_pattern(phrases))
             for aspect, values in policy.rules.aspects.items()
             for value, phrases in values.items()
         )
@@ -115,7 +115,7 @@ def _fold(phrase: str) -> str:
     return normalise(phrase).text
 
 
-def _phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
+def phrase_pattern(phrases: Iterable[str]) -> re.Pattern[str]:
     """One pattern for all phrases, the longest first; Latin ones only as whole words.
 
     They are put together by their first characters, which every branch begins with: so the search

@@ -8,7 +8,7 @@ that the same state gives the same relations whenever a decision is taken again.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Literal
 
 from ..domain.candidate import Candidate
@@ -25,11 +25,15 @@ from .carrying import carried, in_place_of_value
 from .carrying_en import has_number, shares_words
 from .keywords import NO_WORDS, KeyWordReader, says
 from .likeness import Kept, Said, against, relate
+from .pointing import Pointing
 from .text import normalise
 
 _TELLS_HOW = ("preference", "conversation_style", "constraint", "boundary")
 _CACHED = 50_000
 
+
+POINTED = ("named", "same", "opposite", "paraphrase")
+"""The relations by which a retraction finds what it takes back."""
 
 _Key = str | tuple[Literal["attribute", "aspect"], str]
 """What a memory is compared by: a term of its words, an attribute that it is on or that its words tell
@@ -46,7 +50,9 @@ class WordRelations:
         self._loose = frozenset(self._rules.loose_attributes)
         self._attitudes = frozenset(self._rules.attitude_attributes)
         self._reach = frozenset(f"~{group}" for group in policy.rules.words.reach)
-        self._read = KeyWordReader(policy).read
+        reader, pointing = KeyWordReader(policy), self._rules.pointing
+        self._read = reader.read
+        self._pointing = Pointing(policy, pointing, reader) if pointing is not None else None
         self._kept = lru_cache(maxsize=_CACHED)(self._keep)
         self._by_words = Index(self._word_keys)
 
@@ -77,7 +83,24 @@ class WordRelations:
                 kind, score = relation
                 score = round(min(score, 1.0), 4)
                 found.append((-score, -order, Relation(kind, memory_id, score)))
+        if not said.asserts and not any(relation.kind in POINTED for *_, relation in found):
+            return self._pointed_at(candidate, statement, context, state)
         return [relation for *_, relation in sorted(found, key=lambda entry: entry[:2])]
+
+    def _pointed_at(
+        self, candidate: Candidate, statement: Statement, context: TurnContext, state: OwnerState
+    ) -> Sequence[Relation]:
+        """The memory that is taken back by words that name it loosely, if it is clear which one.
+
+        A model takes for a retraction what only sounds like one, so that its words must say so.
+        """
+        words = candidate.target_words or candidate.former_value or candidate.value
+        if self._pointing is None or not words:
+            return ()
+        if candidate.channel == "model" and not self._pointing.lets_go(words):
+            return ()
+        found = self._pointing.meant(words, state, partial(_standing, statement.subject, context))
+        return () if found is None else (Relation("named", found[0], round(min(found[1], 1.0), 4)),)
 
     def _worth_comparing(self, candidate: Candidate, said: Said, state: OwnerState) -> Iterable[Memory]:
         """The active memories to which there may be a relation: those that share a word or the attribute.
