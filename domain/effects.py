@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from .events import Created, Updated
-from .memory import Memory
+from .memory import Memory, Status
 from .owner_state import OwnerState
 from .plan import Effect, Fate, ReEnd, Step
+from .statement import Statement
 from .stream import RecordedEvent
 
 
@@ -37,28 +38,24 @@ def effects_of(
         then = after.memories.get(memory_id) or Memory(memory_id)
         if before.status == "none" and then.status == "none":
             continue
-        fate = _fate(before, then, ended=memory_id in successors, opened=memory_id in opened)
-        successor = then.closing.successor if fate == "re-ended" and then.closing else None
-        effects.append(
-            Effect(
-                memory_id,
-                fate,
-                before.current.statement if before.current else None,
-                then.current.statement if then.current else None,
-                successor,
-            )
-        )
+        was, now = _said(before), _said(then)
+        if memory_id in successors:
+            successor = then.closing.successor if then.closing else None
+            effects.append(Effect(memory_id, "re-ended", was, now, successor))
+        elif memory_id in opened and now is not None:
+            effects.append(Effect(memory_id, "reinstated", was, now))
+        else:
+            effects.append(Effect(memory_id, _fate(was, now, before.status, then.status), was, now))
     return tuple(effects)
 
 
-def _fate(before: Memory, after: Memory, *, ended: bool, opened: bool) -> Fate:
-    was = before.current.statement if before.current else None
-    now = after.current.statement if after.current else None
-    if ended:
-        return "re-ended"
-    if opened and now is not None:
-        return "reinstated"
-    if after.status == "held" and before.status != "held":
+def _said(memory: Memory) -> Statement | None:
+    return memory.current.statement if memory.current is not None else None
+
+
+def _fate(was: Statement | None, now: Statement | None, before: Status, after: Status) -> Fate:
+    """What became of a memory that nothing new was written to."""
+    if after == "held" and before != "held":
         return "held"
     if now is None and was is not None:
         return "withdrawn"
@@ -66,4 +63,4 @@ def _fate(before: Memory, after: Memory, *, ended: bool, opened: bool) -> Fate:
         return "revived"
     if now != was:
         return "changed"
-    return "withdrawn" if after.status == "withdrawn" and before.status != "withdrawn" else "survives"
+    return "withdrawn" if after == "withdrawn" and before != "withdrawn" else "survives"

@@ -209,10 +209,6 @@ class BatchClosed(Event):
     """How many events the batch wrote, its own two not counted."""
 
 
-MemoryEvent = Proposed | Created | Updated | Superseded | Expired | RolledBack | Endorsed | Erased
-TurnEvent = Judged | Proposed | RolledBack
-LedgerEvent = TaskChanged | ProcessChanged | BatchOpened | BatchClosed | RolledBack
-
 EVENT_TYPES: dict[str, type[Event]] = {
     event.TOPIC: event
     for event in (
@@ -233,3 +229,4 @@ EVENT_TYPES: dict[str, type[Event]] = {
 }
 
 Payload = dict[str, Any]
+"""An event's fields as they are stored, in the shape of some schema version."""

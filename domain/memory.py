@@ -183,12 +183,12 @@ class Memory:
 
     @cached_property
     def hints(self) -> tuple[tuple[RecordedEvent, Proposed], ...]:
-        """Held proposals in force since the memory last was without any version."""
+        """The held proposals in force, in order."""
         return tuple([(e, p) for e, p in self.proposals if p.outcome == "held"])
 
     @property
     def occasions(self) -> frozenset[str]:
-        """The tasks (else sessions) in which the hint was seen; one counts once."""
+        """The tasks (else sessions) of all hints; one counts once."""
         return frozenset(p.context.occasion for _, p in self.hints)
 
     @cached_property

@@ -11,47 +11,17 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 from .directory import Directory, Index
-from .events import (
-    BatchClosed,
-    BatchOpened,
-    Created,
-    Endorsed,
-    Erased,
-    Expired,
-    ProcessChanged,
-    Proposed,
-    RolledBack,
-    Superseded,
-    TaskChanged,
-    Updated,
-)
+from .events import EVENT_TYPES, Judged
 from .layered import Layered
 from .ledger import Ledger
 from .memory import Memory
 from .scope import Scope
 from .slot import Registry, Slot, fold_value, slot_of
 from .statement import Statement
-from .stream import RecordedEvent
+from .stream import RecordedEvent, kind_of
 
-STATE_TOPICS: tuple[str, ...] = tuple(
-    cls.TOPIC
-    for cls in (
-        Proposed,
-        Created,
-        Updated,
-        Superseded,
-        Expired,
-        RolledBack,
-        Endorsed,
-        Erased,
-        TaskChanged,
-        ProcessChanged,
-        BatchOpened,
-        BatchClosed,
-    )
-)
-"""Topics to read for folding an owner's state; `Judged` is not among them."""
-
+STATE_TOPICS: tuple[str, ...] = tuple(topic for topic, cls in EVENT_TYPES.items() if cls is not Judged)
+"""Topics to read for folding an owner's state; what was judged of a turn says nothing of memories."""
 
 _LATEST = 256
 """Changes of memories that are remembered in their order."""
@@ -76,8 +46,7 @@ class OwnerState:
     def evolve(self, events: Iterable[RecordedEvent]) -> OwnerState:
         """The state after further events, which are given in their order.
 
-        Events of turns are passed over: a stream is a memory once it holds an event that only a
-        memory can hold, or a proposal that targets the stream itself.
+        Events of turns are passed over.
         """
         memories, ledger_id, position = self.memories, self.ledger.ledger_id, self.position
         of_ledger: list[RecordedEvent] = []
@@ -88,7 +57,7 @@ class OwnerState:
             stream_id = entry.stream_id
             if stream_id == ledger_id:
                 of_ledger.append(entry)
-            elif stream_id in grouped or stream_id in memories or _opens_memory(entry):
+            elif stream_id in grouped or stream_id in memories or kind_of(entry) == "memory":
                 grouped.setdefault(stream_id, []).append(entry)
                 changes.append(stream_id)
         changed = {
@@ -189,17 +158,9 @@ class OwnerState:
         return [memory for memory in self.find(_IN_SLOT, slot.key) if memory.current is not None]
 
 
-def statement_of(memory: Memory) -> Statement | None:
-    """What the memory is about: its latest statement, else what its last hint would say.
-
-    None for a memory that was erased, and for one that never said anything: they occupy no slot.
-    """
-    return None if memory.said is None else memory.said[1]
-
-
 def _slot_keys(memory: Memory, registry: Registry) -> Iterator[str]:
-    statement = statement_of(memory)
-    if statement is not None:
+    if memory.said is not None:  # else it was erased or never said anything, and occupies no slot
+        _, statement = memory.said
         yield slot_of(registry, statement).key
 
 
@@ -224,10 +185,3 @@ _IN_SLOT = Index(_slot_keys)
 _ABOUT = Index(_about_keys)
 _EXCLUSIVE = Index(_exclusive_keys)
 _HINTED = Index(_hinted_keys)
-
-
-def _opens_memory(entry: RecordedEvent) -> bool:
-    event = entry.event
-    if isinstance(event, Proposed):
-        return event.target == entry.stream_id
-    return isinstance(event, Created | Updated | Superseded | Expired | Endorsed | Erased)

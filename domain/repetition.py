@@ -14,7 +14,7 @@ from .values import EventRef
 
 def hint(case: Case) -> Decision | None:
     """Hold an inference until it was seen on enough occasions, then let it become a memory."""
-    if not is_hint(case):
+    if not _is_hint(case):
         return None
     standing = _said_for_good(case)
     memory = _home(case)
@@ -26,7 +26,7 @@ def hint(case: Case) -> Decision | None:
         return case.hold("weak_inference", "hint.first")
     if memory.status == "rejected":
         return case.skip("rejected_by_person", "hint.rejected", memory.memory_id)
-    seen = occasions(memory)
+    seen = _open_occasions(memory)
     if case.context.occasion in seen:
         return case.hold("seen_on_this_occasion", "hint.same_occasion", memory.memory_id)
     if len(seen) + 1 < case.policy.rules.repetition.threshold:
@@ -40,12 +40,12 @@ def _said_for_good(case: Case) -> Memory | None:
     return next((m for m, version in said if version.statement.scope.kind != "current_task"), None)
 
 
-def is_hint(case: Case) -> bool:
+def _is_hint(case: Case) -> bool:
     """Whether the candidate was inferred from behaviour and not said."""
     return case.candidate.kind == "hint" or case.candidate.source == "single_task_inference"
 
 
-def occasions(memory: Memory) -> frozenset[str]:
+def _open_occasions(memory: Memory) -> frozenset[str]:
     """Where the memory was proposed and held since it last had no version: tasks, else sessions."""
     return frozenset(context.occasion for _, context, _ in _open_hints(memory))
 
@@ -55,11 +55,11 @@ def seen_often(case: Case) -> bool:
     memory = case.occupant
     if memory is None or case.stands(memory):
         return False
-    seen = occasions(memory) | {case.context.occasion}
+    seen = _open_occasions(memory) | {case.context.occasion}
     return len(seen) >= case.policy.rules.repetition.threshold
 
 
-def support(memory: Memory) -> tuple[EventRef, ...]:
+def _support(memory: Memory) -> tuple[EventRef, ...]:
     """The held proposals that a promotion rests on, oldest first."""
     return tuple(ref for ref, _, _ in _open_hints(memory))
 
@@ -113,7 +113,7 @@ def _promote(case: Case, memory: Memory) -> Decision:
             "provenance": said.provenance.model_copy(update={"source": "repeated_behaviour"}),
         }
     )
-    command = CreateMemory(statement, memory.memory_id, caused_by=support(memory))
+    command = CreateMemory(statement, memory.memory_id, caused_by=_support(memory))
     return case.accept(
         "WRITE",
         "promoted_by_repetition",

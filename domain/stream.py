@@ -4,9 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from datetime import datetime
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
-from .events import Event
+from .events import (
+    BatchClosed,
+    BatchOpened,
+    Created,
+    Endorsed,
+    Erased,
+    Event,
+    Expired,
+    Judged,
+    ProcessChanged,
+    Proposed,
+    Superseded,
+    TaskChanged,
+    Updated,
+)
 from .values import EventRef
 
 
@@ -42,3 +56,31 @@ class RecordedEvent(NamedTuple):
     def ref(self) -> EventRef:
         """How other events name this one."""
         return EventRef(stream=self.stream_id, version=self.stream_version)
+
+
+StreamKind = Literal["memory", "turn", "ledger"]
+
+_KINDS: dict[type[Event], StreamKind] = {
+    Created: "memory",
+    Updated: "memory",
+    Superseded: "memory",
+    Expired: "memory",
+    Endorsed: "memory",
+    Erased: "memory",
+    Judged: "turn",
+    TaskChanged: "ledger",
+    ProcessChanged: "ledger",
+    BatchOpened: "ledger",
+    BatchClosed: "ledger",
+}
+
+
+def kind_of(entry: RecordedEvent) -> StreamKind | None:
+    """What the stream of an event is; None for a `RolledBack`, which every stream may hold.
+
+    A proposal stays with its turn, unless it targets the stream that it is in: that is a memory.
+    """
+    event = entry.event
+    if isinstance(event, Proposed):
+        return "memory" if event.target == entry.stream_id else "turn"
+    return _KINDS.get(type(event))

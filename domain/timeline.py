@@ -28,10 +28,8 @@ def key_of(entry: RecordedEvent) -> Key:
     return (entry.stream_id, entry.stream_version)
 
 
-def undoing(
-    stream: str, entries: Sequence[RecordedEvent], names: tuple[int, ...], *, after: int = 1
-) -> RecordedEvent:
-    """A rollback that only a fold sees; it is never written. `after` counts from the last entry."""
+def undoing(stream: str, entries: Sequence[RecordedEvent], names: tuple[int, ...]) -> RecordedEvent:
+    """A rollback behind the entries that only a fold sees; it is never written."""
     last = entries[-1]
     event = RolledBack(
         actor="system",
@@ -42,8 +40,7 @@ def undoing(
         batch_id="",
         reason="planned",
     )
-    version = last.stream_version + after
-    return RecordedEvent(last.position + after, stream, version, UNRECORDED, event)
+    return RecordedEvent(last.position + 1, stream, last.stream_version + 1, UNRECORDED, event)
 
 
 def without(memory: Memory, *names: int) -> Memory:

@@ -8,29 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 from pydantic import BaseModel
 
 from ..domain.events import (
-    BatchClosed,
-    BatchOpened,
     Created,
-    Endorsed,
-    Erased,
     Event,
     Expired,
     Judged,
-    ProcessChanged,
     Proposed,
     RolledBack,
     Superseded,
-    TaskChanged,
     Updated,
 )
 from ..domain.memory import Memory
 from ..domain.statement import Statement
-from ..domain.stream import RecordedEvent
+from ..domain.stream import RecordedEvent, StreamKind, kind_of
 from .decisions import batch_row, closes, decision_keys
 from .memories import Shaping, memory_row
 from .rows import BatchRow, DecisionKeys, MemoryRow, PeriodRow
@@ -126,7 +119,7 @@ def fold(
     changes = Changes()
     for stream_id, entries in streams.items():
         undoes = any(type(entry.event) is RolledBack for entry in entries)
-        kind, first = kind_of(entries), entries[0].stream_version
+        kind, first = _kind_of(entries), entries[0].stream_version
         # What a ledger or a turn adds comes from single events, unless it undoes earlier ones.
         if kind == "ledger":
             _fold_batches(entries, changes)
@@ -135,7 +128,7 @@ def fold(
             changes.decisions += [keys for entry in entries if (keys := decision_keys(entry, None))]
             continue
         past = Past(Memory(stream_id), ()) if first == 1 else before(stream_id, first)
-        kind = kind or kind_of(past.memory.entries)
+        kind = kind or _kind_of(past.memory.entries)
         if kind == "ledger":
             _fold_batches(entries, changes)
         elif kind is not None:
@@ -144,35 +137,6 @@ def fold(
             if kind == "memory":
                 stream.fold_memory(known_until, shaping)
     return changes
-
-
-StreamKind = Literal["memory", "turn", "ledger"]
-
-_KINDS: dict[type[Event], StreamKind] = {
-    Created: "memory",
-    Updated: "memory",
-    Superseded: "memory",
-    Expired: "memory",
-    Endorsed: "memory",
-    Erased: "memory",
-    Judged: "turn",
-    TaskChanged: "ledger",
-    ProcessChanged: "ledger",
-    BatchOpened: "ledger",
-    BatchClosed: "ledger",
-}
-
-
-def kind_of(entries: Sequence[RecordedEvent]) -> StreamKind | None:
-    """What a stream is, by its events; None while that cannot be told from these."""
-    for entry in entries:
-        event = entry.event
-        if isinstance(event, Proposed):
-            return "memory" if event.target == entry.stream_id else "turn"
-        kind = _KINDS.get(type(event))
-        if kind is not None:
-            return kind
-    return None
 
 
 _NO_STRIKES: dict[int, str] = {}
@@ -224,6 +188,11 @@ class _Stream:
             decides = isinstance(entry.event, Judged | Proposed)
             if decides and now != formerly.get(entry.stream_version):
                 self._changes.strikes.append(Strike(entry.position, now))
+
+
+def _kind_of(entries: Sequence[RecordedEvent]) -> StreamKind | None:
+    """What a stream is, by its events; None while that cannot be told from these."""
+    return next((kind for entry in entries if (kind := kind_of(entry)) is not None), None)
 
 
 def _fold_batches(entries: Sequence[RecordedEvent], changes: Changes) -> None:
