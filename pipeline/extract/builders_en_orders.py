@@ -330,3 +330,29 @@ def en_this_answer(found: Found) -> Changes | None:
     if _tells_of_oneself(text) or (found.holds("task") and found.spoken.family is not None):
         return None
     return {"value": None, "content": filled(found, value=said)}
+
+
+_BEARING = re.compile(r"[a-z0-9]{3,}")
+
+
+def _remembered(found: Found, words: str) -> bool:
+    """Whether something remembered holds half of the words that say something, by their first letters."""
+    sought = [word for word in _BEARING.findall(words.lower()) if not phrases("empty_words").fullmatch(word)]
+    known = [set(_BEARING.findall(content.lower())) for content in found.prepared.known]
+    most = max((sum(any(_akin(one, other) for other in kept) for one in sought) for kept in known), default=0)
+    return most > 0 and 2 * most >= len(sought)
+
+
+def _akin(one: str, other: str) -> bool:
+    stem = max(3, min(len(one), len(other)) - 2)
+    return one[:stem] == other[:stem] and abs(len(one) - len(other)) <= 4
+
+
+@builder
+def en_dropped(found: Found) -> Changes | None:
+    """What is over; words that anything could be said in have to be remembered."""
+    said = phrases("target_head").sub("", found.words("target").strip(EDGE))
+    said = phrases("target_tail").sub("", said).strip(EDGE)
+    if len(said) < 3 or phrases("no_target").search(said) or not _remembered(found, said):
+        return None
+    return {"value": None, "target_words": said, "content": filled(found, target=in_third_person(said))}
