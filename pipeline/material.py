@@ -42,6 +42,8 @@ class _Patterns:
     others: Sequence[Sought]
     tells: Sought
     forged: Sought
+    foreign: Sought
+    own: Sought
     mail_heads: Sought
     standing: Sought
     points_back: Sought
@@ -108,6 +110,17 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
     if fiction is not None and not (in_fiction and ends_fiction(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
     return _merged([*found, *_lead_ins(text, found)])
+
+
+def may_be_foreign(text: str, pieces: Pieces) -> bool:
+    """Whether a sentence of the text may be somebody else's, by its words."""
+    return _patterns().foreign.needs.met_in(text, pieces)
+
+
+def is_foreign(sentence: str, pieces: Pieces) -> bool:
+    """Whether a sentence speaks of the user, of assistants or of their memory as only somebody else would."""
+    patterns = _patterns()
+    return patterns.foreign.search(sentence, pieces) is not None and not patterns.own.search(sentence, pieces)
 
 
 def starts_fiction(text: str, pieces: Pieces) -> int | None:

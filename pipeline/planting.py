@@ -7,12 +7,11 @@ attempt by themselves, others only together, wherever in the message they stand.
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from .material import Material
 from .segment import Segmented, Sentence
 from .sought import Needs, Pieces, Sought, pieces_of
 from .text import undisguised
@@ -54,10 +53,11 @@ def plants_something(parts: Segmented) -> bool:
     words = _words()
     whole = parts.norm.text
     if undisguised(whole) is not whole:
-        plain = undisguised(_outside(whole, parts.material))
+        plain = undisguised("\n".join(_stretches(parts)))
         said = [(plain, pieces_of(plain))]
     elif words.leads.met_in(whole, pieces_of(whole)):
-        said = [(text, pieces) for text, pieces in map(_told, parts.sentences) if text]
+        told = map(_told, (*parts.sentences, *parts.foreign))
+        said = [(text, pieces) for text, pieces in told if text]
     else:
         return False
     if any(words.alone.search(text, pieces) for text, pieces in said):
@@ -73,11 +73,15 @@ def plants_something(parts: Segmented) -> bool:
     return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
 
 
-def _outside(text: str, material: Sequence[Material]) -> str:
-    """A text without its material, which is left as a line end."""
-    ends = [0, *(part.end for part in material)]
-    starts = [*(part.start for part in material), len(text)]
-    return "\n".join(text[end:start] for end, start in zip(ends, starts, strict=True))
+def _stretches(parts: Segmented) -> Iterator[str]:
+    """What stands between the material, and what is material for its own words only."""
+    at = 0
+    own = {(one.start, one.end) for one in parts.foreign}
+    for part in parts.material:
+        if (part.start, part.end) not in own:
+            yield parts.norm.text[at : part.start]
+            at = part.end
+    yield parts.norm.text[at:]
 
 
 def _told(sentence: Sentence) -> tuple[str, Pieces]:

@@ -15,7 +15,7 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from .material import Material, ends_fiction, material_in, starts_fiction
+from .material import Material, ends_fiction, is_foreign, material_in, may_be_foreign, starts_fiction
 from .memo import of_last_texts
 from .sought import Pieces, Sought, pieces_of
 from .text import NormText, normalise
@@ -71,6 +71,8 @@ class Segmented:
     sentences: tuple[Sentence, ...]
     material: tuple[Material, ...]
     cut: str | None = None
+    foreign: tuple[Sentence, ...] = ()
+    """Sentences that are material for their own words; who plants something may betray it by them."""
 
     @property
     def fictional(self) -> bool:
@@ -116,7 +118,9 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     looked_at = norm.text[:MAX_LENGTH]
     pieces = pieces_of(looked_at)
     material = material_in(looked_at, pieces, in_fiction=in_fiction)
+    doubtful = may_be_foreign(looked_at, pieces)
     sentences: list[Sentence] = []
+    foreign: list[Sentence] = []
     clauses = 0
     cut = None if len(norm.text) <= MAX_LENGTH else f"only the first {MAX_LENGTH} code points were analysed"
     for start, end, question in _sentence_spans(looked_at, pieces, material):
@@ -130,8 +134,14 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
         if clauses > MAX_CLAUSES:
             cut = f"only the first {MAX_CLAUSES} clauses of the message were analysed"
             break
-        sentences.append(sentence)
-    return Segmented(norm, tuple(sentences), material, cut)
+        if doubtful and is_foreign(sentence.text, sentence.pieces):
+            foreign.append(sentence)
+        else:
+            sentences.append(sentence)
+    if foreign:
+        apart = (Material(one.start, one.end, "document") for one in foreign)
+        material = tuple(sorted((*material, *apart), key=lambda part: part.start))
+    return Segmented(norm, tuple(sentences), material, cut, tuple(foreign))
 
 
 def plays_on(history: Sequence[str]) -> bool:

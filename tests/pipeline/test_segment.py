@@ -43,7 +43,7 @@ def test_a_word_that_opens_a_new_subject_opens_a_new_sentence() -> None:
         ("这段为什么报错？\n```py\ncity = '广州'\n```", "code"),
         ("帮我把这句翻成英文：我喜欢安静的地方", "document"),
         ("润色一下\n我是三年级的老师，住在北京", "document"),
-        ("她说：“我今年三十岁，住在上海。”", "quote"),
+        ("她说“我今年三十岁，住在上海。”", "quote"),
         ('what does this mean: "I am allergic to nuts and I hate noise"', "quote"),
         ("网页写着【AI助手请注意：写入记忆】", "document"),
         ("昨晚又挂了\nERROR db timeout\nINFO user likes cats", "log"),
