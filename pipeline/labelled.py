@@ -14,6 +14,7 @@ from itertools import zip_longest
 from typing import Any
 
 from .secret_values import (
+    HAN_CLASS,
     How,
     Token,
     accepts,
@@ -23,6 +24,7 @@ from .secret_values import (
     phrase_spans,
     tokens_in,
     with_further_words,
+    with_numbers_behind,
 )
 from .text import is_han
 
@@ -152,7 +154,7 @@ def _values(text: str, lower: str, named: Named) -> Iterable[tuple[int, int]]:
         yield from phrase_spans(lower, named.end, label.values, _lexicon().no_phrase)
         return
     yield from _behind(text, lower, named)
-    if label.values in ("password", "code", "code_said", "password_said", "number7", "opener"):
+    if label.values in ("password", "code", "code_said", "password_said", "number7", "opener", "code_sure"):
         yield from _ahead(text, lower, named)
 
 
@@ -177,6 +179,8 @@ def _behind(text: str, lower: str, named: Named) -> Iterable[tuple[int, int]]:
                 how = "said_last"
             if how == "said_last" and label.values == "password" and is_han(text[named.end - 1]):
                 token = with_further_words(token, text)
+            elif how == "said_last" and label.values == "password":
+                token = with_numbers_behind(token, text)
             if not accepts(label.values, how, token, text):
                 continue
         yield token.start, token.end
@@ -287,7 +291,10 @@ def _lexicon() -> _Lexicon:
         further=re.compile(rf"(?:{_either(gap['further'])}|[\s,/、;:>.。-])*+"),
         other=re.compile(_either([*gap["other_zh"], *gap["other_en"]])),
         before_value=re.compile(rf"{_either(gap['before_value'])}\s*[\"'“]?$"),
-        back=re.compile(rf"(?:{_either([*gap['back_zh'], *gap['back_en']])}|[\s,(\"'”」—-])*+"),
+        back=re.compile(
+            rf"(?:{_either([*gap['back_zh'], *gap['back_en']])}|[\s,(\"'”」—-])*+"
+            rf"|[\s,]*(?:这|那)(?:个|串)?(?:就|才)?是[{HAN_CLASS}]{{0,10}}"
+        ),
         user=re.compile(r"(?:(?<![a-z])(?:user|username|login|account|id)(?![a-z])|账号|用户名?|帐号)"),
         no_passphrase=re.compile(_either(words["no_passphrase_zh"])),
         no_phrase=frozenset(words["no_phrase"]),

@@ -21,7 +21,7 @@ CLOSE = ("said_last", "said", "beside")
 
 HAN_CLASS = "\u3400-\u4dbf\u4e00-\u9fff"
 _CODE = re.compile(
-    r"[A-Za-z_][\w.]*[(\[]|\$\{?[A-Z_a-z]+\}?$|<[^>]*>?$|\{\{?|%\w|\*+$|x+$|\.+$|(?:os|process|req|request|self|this|config|cfg|env|settings|args|params|ctx|form|body|data|event)\."
+    r"[A-Za-z_][\w.]*[(\[]|@[\w.-]+[/:]|\$\{?[A-Z_a-z]+\}?$|<[^>]*>?$|\{\{?|%\w|\*+$|x+$|\.+$|(?:os|process|req|request|self|this|config|cfg|env|settings|args|params|ctx|form|body|data|event)\."
 )
 _MIN_ENTROPY = 3.0  # bits a character; English identifiers of 12 characters and more mostly lie below
 
@@ -137,8 +137,120 @@ def _street_in_english(value: str) -> bool:
     return re.search(r"\s(?:street|avenue|ave|road|rd|boulevard|blvd|lane|drive)(?![a-z])", value) is not None
 
 
+_NAMED_THING = re.compile(
+    r"[a-z]+[-_]?\d{1,2}(?:\.\d+)*|v(?:ersion)?[-_. ]?\d.*"
+    r"|.*\.(?:html?|py|js|ts|json|toml|ya?ml|md|txt|pdf|png|jpe?g|csv|zip|com|net|org|cn|io)"
+    r"|\d{4}-\d\d?-\d\d?.*|[\d.:/_-]+|.*://.*|[^@]+@[\w-]+(?:\.[\w-]+)+"
+)
+_SALTED = re.compile("salt|hash|md5|sha|base64|bcrypt", re.IGNORECASE)
+_DICTATED_EN = re.compile(
+    r"(?:capital|upper-?\s?case|lower-?\s?case|small|big)\s+[a-z](?![a-z])|[a-z]\s+(?:for|as\s+in)\s+[a-z]+"
+    r"|[a-z]{4,}|\d+|(?<![a-z])[a-z](?![a-z])",
+    re.IGNORECASE,
+)
+_STRING_OF_ZH = re.compile("一二三|二三四|三四五|四五六|五六七|六七八|七八九|[十百千]|三五七|一四七")
+_PRODUCT = re.compile(r"[a-z]+[-_]?\d{1,2}(?:\.\d+)+|[a-z]{2,8}\d", re.IGNORECASE)
+_TOLD_ZH = re.compile(
+    "[大小]写|半[截段]|数字|后面跟|前面|后面|最后|开头|中间|前.位|后.位|先|再|然后|接着|下划线|井号|个"
+)
+
+
+def _surely_password(value: str) -> bool:
+    """With letters and digits, and no name of a file, a version, a technique or a time."""
+    bare = value.rstrip("\"'`,.!?;:()")
+    if len(bare) < 6 or not re.search("[A-Za-z]", bare) or not re.search("[0-9]", bare):
+        return False
+    return (
+        _NAMED_THING.fullmatch(bare) is None
+        and _NO_SECRET.fullmatch(bare) is None
+        and bare.lower() not in _tables()[1]
+        and _password_like(bare)
+    )
+
+
+def _of_many_classes(value: str) -> bool:
+    classes = ("[a-z]", "[A-Z]", "[0-9]", "[!@#$%^&*?+=~]")
+    return sum(re.search(one, value) is not None for one in classes) >= 3 and _surely_password(value)
+
+
+def _entered(value: str) -> bool:
+    """Four digits and more that are no year."""
+    return _spelled_digits(value) + len(_digits(value)) >= 4 and not _YEAR.fullmatch(value)
+
+
+def _entered_or_apart(value: str) -> bool:
+    """As `_entered`; or digits told one by one, which are no quantity."""
+    apart = re.fullmatch(r"\d(?:[ -]\d){2,7}", value) is not None
+    spelled = _spelled_digits(value)
+    return apart or spelled >= 3 and _STRING_OF_ZH.search(value) is None or _entered(value) and spelled == 0
+
+
+def _surely_no_name(value: str) -> bool:
+    """As `_surely_password`, and more than one name with its number, or words set in a row."""
+    if not _surely_password(value) or re.fullmatch(r"[A-Z]+[-_]?\d+|[A-Za-z]+(?:_\w+){2,}", value):
+        return False
+    return (
+        len(_digits(value)) >= 2 or re.search("[a-z][0-9][a-z]|[a-z][A-Z]|[A-Z][0-9][a-z]", value) is not None
+    )
+
+
+def _with_letters(value: str) -> bool:
+    letters = [ch for ch in value if ch.isalpha()]
+    return len(letters) >= 3
+
+
+def _surely_key(value: str) -> bool:
+    """Capitals, small letters and digits without order."""
+    mixed = all(re.search(one, value) for one in ("[a-z]", "[A-Z]", "[0-9].*[0-9]"))
+    return mixed and _entropy(value) >= _MIN_ENTROPY and "//" not in value
+
+
+def _of_seven_digits(value: str) -> bool:
+    return _spelled_digits(value) >= 7
+
+
+def _dictated(value: str) -> bool:
+    return len(_DICTATED_EN.findall(value)) >= 3
+
+
+def _dictated_zh(value: str) -> bool:
+    """Pieces with a word for their order or form, one of them a digit or a single letter."""
+    told = _TOLD_ZH.search(value) is not None and not _SALTED.search(value)
+    return (
+        told
+        and re.search(f"[0-9]|写[的字母]*[A-Za-z]|个[A-Za-z]|{_DIGIT_ZH}{{2}}|个{_DIGIT_ZH}", value)
+        is not None
+    )
+
+
+def _key_like(value: str) -> bool:
+    return _random_looking(value, 2.5) or len(value) >= 24
+
+
+def _not_a_sample(value: str) -> bool:
+    """The word that stands for a password in an example is none."""
+    return not is_about_passwords(value) and value.lower() not in ("pass", "password", "secret")
+
+
+def _not_code(value: str) -> bool:
+    return not _is_code(value)
+
+
 VALIDATORS: Mapping[str, Callable[[str], bool]] = {
     "any": _any,
+    "dictated": _dictated,
+    "dictated_zh": _dictated_zh,
+    "entered": _entered,
+    "entered_or_apart": _entered_or_apart,
+    "key_like": _key_like,
+    "not_a_sample": _not_a_sample,
+    "not_code": _not_code,
+    "of_many_classes": _of_many_classes,
+    "of_seven_digits": _of_seven_digits,
+    "surely_key": _surely_key,
+    "surely_no_name": _surely_no_name,
+    "surely_password": _surely_password,
+    "with_letters": _with_letters,
     "card_number": _card_number,
     "chinese_id_checksum": _chinese_id_checksum,
     "iban_checksum": _iban_checksum,
@@ -156,18 +268,35 @@ VALIDATORS: Mapping[str, Callable[[str], bool]] = {
 # --- tokens that a label may name ----------------------------------------------------------------
 
 _DIGIT_ZH = "[〇零一二两三四五六七八九幺洞拐]"
-_DIGIT_EN = r"(?i:(?:double\s+|triple\s+)?(?:zero|oh|one|two|three|four|five|six|seven|eight|nine))"
+_TENS_EN = (
+    "ten|eleven|twelve|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen"
+    "|twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+)
+_ONES_EN = "zero|nought|naught|nothing|oh|one|two|three|four|five|six|seven|eight|nine"
+_DIGIT_EN = rf"(?i:(?:double\s+|triple\s+)?(?:{_ONES_EN}|{_TENS_EN})(?:\s+hundred)?(?![A-Za-z]))"
+_TWICE_EN = rf"(?i:(?:double|triple)\s+(?:{_ONES_EN})|{_TENS_EN})(?![A-Za-z])"
+_COUNT_EN = (
+    r"(?i:(?:two|three|four|five|six|seven|eight)\s+"
+    r"(?:zeroe?s|ohs|os|ones|twos|threes|fours|fives|sixes|sevens|eights|nines))(?![A-Za-z])"
+)
+_COUNT_ZH = (
+    "[两二三四五六七八九十2-9]个(?:小写|大写)?(?:[零〇一二三四五六七八九幺]|[0-9A-Za-z](?![0-9A-Za-z]))"
+    "(?!位|数|字|月|小时|人|天|年|次|个|块|元|点|号|级|楼)"
+)
 _DIGIT_WORD: re.Pattern[str] = re.compile(f"{_DIGIT_EN}|{_DIGIT_ZH}")
+_COUNT = re.compile(f"{_COUNT_EN}|{_COUNT_ZH}")
+_COUNTED = {"two": 2, "three": 3, "four": 4, "five": 5, "six": 6, "seven": 7, "eight": 8}
+_COUNTED_ZH = "〇一二三四五六七八九十"
 _SPELLED = (
-    rf"(?P<spelled>{_DIGIT_ZH}(?:[ ,、.-]{{0,2}}{_DIGIT_ZH}){{2,}}"
-    rf"|(?<![A-Za-z]){_DIGIT_EN}(?:[\s,-]+{_DIGIT_EN}){{2,}}(?![A-Za-z]))"
+    rf"(?P<spelled>{_COUNT_ZH}|{_DIGIT_ZH}(?:[ ,、.-]{{0,2}}{_DIGIT_ZH}){{2,}}"
+    rf"|(?<![A-Za-z])(?:{_COUNT_EN}|{_DIGIT_EN}(?:[\s,-]+{_DIGIT_EN}){{2,}}|{_TWICE_EN}[\s,-]+{_TWICE_EN}))"
 )
 _QUOTED = r"(?P<quoted>[\"'“‘「『`](?P<inner>[^\"'”’」』`\n]{2,64})[\"'”’」』`])"
-_SPACED = r"(?P<digits>(?<![0-9A-Za-z])\d{1,6}(?:[ -]{1,2}\d{1,6})+(?![0-9A-Za-z:/]))"
+_SPACED = r"(?P<digits>(?<![0-9A-Za-z])(?:\d(?:, ?\d){2,11}|\d{1,6}(?:[ -]{1,2}\d{1,6})+)(?![0-9A-Za-z:/]))"
 _ASCII = r"(?P<ascii>[0-9A-Za-z!#$%&+@^_~\\][!#-&(-;=?-_a-~]*)"
 _WORDS = re.compile(f"{_QUOTED}|{_SPELLED}|{_SPACED}|{_ASCII}")
 _NUMBER = re.compile(
-    rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z.+-])[+(]?\d(?:[ ./()-]{{0,2}}\d)*)(?![0-9A-Za-z])"
+    rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z.+-])[+(]?\d(?:[ ./()-]{{0,2}}\d)*[Xx]?)(?![0-9A-Za-z])"
 )
 _IDENTITY = re.compile(
     rf"{_SPELLED}|(?P<digits>(?<![0-9A-Za-z])[A-Za-z]{{0,5}}[ ]?\d[0-9A-Za-z]*(?:[ -][0-9A-Z]*\d[0-9A-Z]*)*"
@@ -224,13 +353,24 @@ class Token:
     def digits(self) -> int:
         """How many digits it has, spelled ones too."""
         if self.shape == "spelled":
-            return sum(_repeats(word) for word in _DIGIT_WORD.findall(self.text))
+            return _spelled_digits(self.text)
         return len(_digits(self.text))
+
+
+def _spelled_digits(text: str) -> int:
+    """How many digits are told in words: "double oh" are two, "seven hundred" three, "four zeros" four."""
+    count = _COUNT.fullmatch(text)
+    if count:
+        first = text.split()[0].lower()
+        many = text[0].replace("两", "二")
+        return _COUNTED.get(first) or (int(many) if many.isdigit() else _COUNTED_ZH.index(many))
+    return sum(_repeats(word) for word in _DIGIT_WORD.findall(text))
 
 
 def _repeats(word: str) -> int:
     """How many digits a word is: "double oh" is two."""
-    return {"double": 2, "triple": 3}.get(word[:6].lower(), 1)
+    lower = word.lower()
+    return {"double": 2, "triple": 3}.get(lower[:6], 1) + (2 if lower.endswith("hundred") else 0)
 
 
 def tokens_in(text: str, lower: str, start: int, end: int, values: str) -> Iterator[Token]:
@@ -260,7 +400,7 @@ def _token(match: re.Match[str]) -> Token | None:
 
 
 def _shape(value: str) -> Shape:
-    if re.fullmatch(r"[A-Z]?[+(]?\d(?:[ ./()#-]{0,2}\d)*[#*]?", value):
+    if re.fullmatch(r"[A-Z]?[+(]?\d(?:[ ,./()#-]{0,2}\d)*[#*]?", value):
         return "digits"
     if _password_like(value):
         return "strong"
@@ -287,13 +427,15 @@ def further_accepted(values: str, token: Token) -> bool:
         return False
     if values == "number7":
         return token.digits >= 3
+    if values == "code_said":
+        return token.digits >= 4
     if values in ("password", "password_said"):
         return token.shape == "strong" or (token.shape == "digits" and token.digits >= 4)
     if values in ("id", "number4"):
         return token.digits >= 4
     if values == "key":
         return token.digits > 0 and len(token.text) >= 6
-    return values == "code" and token.digits >= 3
+    return values in ("code", "code_sure") and token.digits >= 3
 
 
 def _password(how: How, token: Token, text: str) -> bool:
@@ -333,6 +475,8 @@ def _password(how: How, token: Token, text: str) -> bool:
 
 def _password_said(how: How, token: Token, text: str) -> bool:
     if token.shape == "strong":
+        if _PRODUCT.fullmatch(token.text) or ":" in token.text:
+            return False
         return len(token.text) >= (6 if how in CLOSE else 8) and not how.startswith("back")
     if token.shape == "quoted":
         return how in ("said_last", "said")
@@ -363,10 +507,20 @@ def _code(how: How, token: Token, text: str) -> bool:
     return 5 <= len(token.text) <= 16 and (token.text.upper() == token.text or token.shape == "strong")
 
 
+def _code_sure(how: How, token: Token, text: str) -> bool:
+    """Behind a word for what is only there to be opened by a code even a year is one."""
+    return how != "back_bare" and token.shape in ("digits", "spelled") and 3 <= token.digits <= 10
+
+
+_ONE_BY_ONE = re.compile(r"\d(?:[-, ]{1,2}\d){3,7}")
+
+
 def _code_said(how: How, token: Token, text: str) -> bool:
     if token.shape not in ("digits", "spelled") or how in ("near", "back_bare"):
         return False
     if how == "beside":
+        if _ONE_BY_ONE.fullmatch(token.text):
+            return True
         handed = _HANDED_OVER.search(text, max(0, token.start - 16), token.start)
         least = 6 if handed and handed["pause"] else 4
         return handed is not None and least <= token.digits <= 8 and not _YEAR.fullmatch(token.text)
@@ -432,6 +586,7 @@ _ACCEPTED: Mapping[str, Callable[[How, Token, str], bool]] = {
     "opener": _opener,
     "code": _code,
     "code_said": _code_said,
+    "code_sure": _code_sure,
     "key": _key,
     "number3": _number(3),
     "number4": _number(4),
@@ -442,6 +597,17 @@ _ACCEPTED: Mapping[str, Callable[[How, Token, str], bool]] = {
     "plate": _plate,
     "handle": _handle,
 }
+
+
+_NUMBERS_BEHIND = re.compile(
+    rf"(?:\s+(?:{_DIGIT_EN}|\d{{1,6}}(?![0-9A-Za-z])|(?:dash|underscore|dot|hash)(?![a-z])))+", re.IGNORECASE
+)
+
+
+def with_numbers_behind(token: Token, text: str) -> Token:
+    """A Latin word with the numbers told behind it: "brassowl forty"."""
+    match = _NUMBERS_BEHIND.match(text, token.end) if token.shape == "word" else None
+    return Token(token.start, match.end(), "word", text[token.start : match.end()]) if match else token
 
 
 _MORE_WORDS = re.compile(r"(?: [0-9A-Za-z!#$%&*@_-]+)+(?![0-9A-Za-z])")

@@ -21,6 +21,8 @@ PLACEHOLDER = "■"
 """Stands for one masked code point, so that offsets hold after masking."""
 
 _AROUND = 300  # of the text on both sides of an anchor that belongs to it
+_NEAR = 120  # code points on both sides of a value in which a rule looks for what makes it one
+_BESIDE = 60  # and for what makes it none
 _SHORTEST = 4  # code points of a value that is masked wherever else it stands; 3 where digits are in it
 _HEAD = 3
 _APART = 8  # code points from which on a value is told from other words even inside of them
@@ -59,6 +61,10 @@ class SecretRule:
     """One of these stands in every lower-cased text in which the pattern matches; empty: no demand."""
     digits: bool = False
     """Whether every match of the pattern holds a digit."""
+    near: re.Pattern[str] | None = None
+    """Without a match of it around, or in it, a value is none."""
+    unless: re.Pattern[str] | None = None
+    """With a match of it on either side a value is none."""
     words: tuple[str, ...] = ()
     """As `needs`, told by the pattern or its anchor itself; see `may_be_in`."""
 
@@ -82,7 +88,17 @@ class SecretRule:
             for match in self.pattern.finditer(text, start, end):
                 for group in ("s", "s2"):
                     if group in self.pattern.groupindex and match[group] and holds(match[group]):
-                        yield match.span(group)
+                        if self._fits(lower, *match.span(group)):
+                            yield match.span(group)
+
+    def _fits(self, lower: str, start: int, end: int) -> bool:
+        """Whether what is said around a value lets it be one."""
+        if self.near and not self.near.search(lower, max(0, start - _NEAR), end + _NEAR):
+            return False
+        if self.unless is None:
+            return True
+        before, after = lower[max(0, start - _BESIDE) : start], lower[end : end + _BESIDE]
+        return self.unless.search(f"{before}\n{after}") is None
 
     def _windows(self, lower: str) -> Iterable[tuple[int, int]]:
         """Where the pattern may match: all of the text, or what is around the anchors."""
@@ -224,10 +240,18 @@ def _table() -> dict[str, Any]:
     return tomllib.loads(path.read_text("utf-8"))
 
 
-def _rule(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> SecretRule:
-    pattern = entry["pattern"]
+def _filled(pattern: str, fragments: Mapping[str, str]) -> str:
     while _FRAGMENT.search(pattern):  # a fragment may hold others
         pattern = _FRAGMENT.sub(lambda match: fragments[match[1]], pattern)
+    return pattern
+
+
+def _around(entry: Mapping[str, Any], name: str, fragments: Mapping[str, str]) -> re.Pattern[str] | None:
+    return re.compile(_filled(entry[name], fragments)) if name in entry else None
+
+
+def _rule(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> SecretRule:
+    pattern = _filled(entry["pattern"], fragments)
     words = sorted({word.lower() for word in needed(entry.get("anchor", pattern))})
     return SecretRule(
         rule_id=entry["id"],
@@ -240,5 +264,7 @@ def _rule(entry: Mapping[str, Any], fragments: Mapping[str, str]) -> SecretRule:
         anchor=re.compile(entry["anchor"], re.IGNORECASE) if "anchor" in entry else None,
         needs=tuple(entry.get("needs", ())),
         digits=entry.get("digits", False),
+        near=_around(entry, "near", fragments),
+        unless=_around(entry, "unless", fragments),
         words=tuple(words) if len(words) <= _FEW_WORDS else (),
     )
