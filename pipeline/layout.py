@@ -10,11 +10,12 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+_TIME = r"[\[(]?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]?"
 _LABELLED = re.compile(
-    r"[ \t]*(?:[-*•] )?(?P<time>[\[(]?[0-9]{1,2}:[0-9]{2}(?::[0-9]{2})?[\])]? ?)?"
-    r"[\[(<@]?(?P<label>[^\s:,.;!?。、\[\]()<>@][^:,.;!?。\n\[\]<>]{0,23}?)[\])>]? ?:(?!//)(?=[ \t]*\S)"
+    rf"[ \t]*(?:[-*•] )?(?P<time>{_TIME} ?)?"
+    r"[\[(<@]?(?P<label>[^\s:,.;!?。、\[\]()<>@][^:,.;!?。\n\[\]<>]{0,23}?)[\])>]?"
+    rf"(?: ?:(?!//)| (?P<timed>{_TIME}) ?:?)(?=[ \t]*\S)"
 )
-
 _PROMPT = re.compile(r"[ \t]*(?:\$ |>>> |in \[[0-9]+\]|c:\\)\S")
 
 
@@ -67,7 +68,10 @@ def transcript_in(lines: Sequence[Line], shapes: Shapes) -> Iterator[tuple[int, 
     plainly = [
         line
         for line, label in spoken
-        if label["time"] or times[label["label"]] > 1 or shapes.speakers.fullmatch(label["label"].strip())
+        if label["time"]
+        or label["timed"]
+        or times[label["label"]] > 1
+        or shapes.speakers.fullmatch(label["label"].strip())
     ]
     if len(spoken) > 1 and plainly:
         yield spoken[0][0].start, spoken[-1][0].end

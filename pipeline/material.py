@@ -42,6 +42,7 @@ class _Patterns:
     others: Sequence[Sought]
     tells: Sought
     forged: Sought
+    rails: Sought
     foreign: Sought
     own: Sought
     mail_heads: Sought
@@ -98,6 +99,7 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in patterns.log_line.finditer(text, pieces)]
         found += _shaped(text)
+    found += [Material(*m.span(), "log") for m in patterns.rails.finditer(text, pieces)]
     found += [Material(start, end, "quote") for start, end in _quotes(text, pieces)]
     headings = (span for span in _enclosed(text, _HEADING, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
     found += [Material(*span, "document") for span in headings]

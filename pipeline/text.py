@@ -124,7 +124,9 @@ def undisguised(normalised: str) -> str:
         if _LATIN_LETTER.search(plain):
             plain = plain.translate(_confusables())
     if _APART.search(plain):
-        plain = _SPACED_OUT.sub(lambda found: _GAP.sub("", found.group()), plain)
+        plain, words = _SPACED_OUT.subn(_closed_up, plain)
+        if words > 1:  # then the short words between are spaced out too
+            plain = _SHORT_SPACED_OUT.sub(_closed_up, plain)
     if _LEET.search(plain):
         plain = _LEET_WORD.sub(lambda found: found.group().translate(_LEET_LETTERS), plain)
     return plain
@@ -218,7 +220,15 @@ _SPACED_OUT = re.compile(
     r"(?<![a-z0-9])(?:[a-z][ .\-_*·|/]){3,60}[a-z](?![a-z0-9])"
     r"|(?:[\u4e00-\u9fff][ .\-_*·|/]){3,60}[\u4e00-\u9fff]"
 )
+_SHORT_SPACED_OUT = re.compile(r"(?<![a-z0-9])(?:[a-z][ .\-_*·|/]){1,2}[a-z](?![a-z0-9])[ \t]*")
 _GAP = re.compile(r"[ .\-_*·|/]")
+
+
+def _closed_up(spaced: re.Match[str]) -> str:
+    words = _GAP.sub("", spaced.group())
+    return words + " " if spaced.group()[-1:].isspace() else words
+
+
 _LEET = re.compile(r"[0134578@$](?<=[a-z].)(?=[a-z])")
 _LEET_WORD = re.compile(
     r"(?<![a-z0-9@$])(?=[a-z0-9@$]{0,20}[a-z])(?=[a-z]{0,20}[0134578@$])[a-z0134578@$]{3,20}(?![a-z0-9@$])"
