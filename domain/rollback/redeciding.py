@@ -38,7 +38,7 @@ class Redeciding:
         self._earlier = Earlier(recorded, struck, outlook)
         self.topics = recorded.topics(struck.changed)
         """What is touched, by subject and attribute; what is let in adds to it."""
-        self._put_off: list[tuple[RecordedEvent, Proposed, Decision]] = []
+        self._put_off: list[tuple[RecordedEvent, Proposed, Decision, OwnerState]] = []
         """Candidates that would be let in, were it not for what came later."""
 
     def decide_all(self) -> None:
@@ -53,8 +53,8 @@ class Redeciding:
             in_reach = event.context.task_id in tasks or event.target in touched
             if in_reach or topics_of(event) & self.topics:
                 self._decide(entry, event)
-        for entry, event, decision in self._put_off:  # what stood in their way may be gone by now
-            possible = fitted(self._outlook, decision, self._place(entry))
+        for entry, event, decision, before in self._put_off:  # what stood in their way may be gone by now
+            possible = fitted(self._outlook, decision, self._place(entry), before)
             if possible is not None:
                 self._outlook.add(entry, Redo(entry, event, possible))
 
@@ -184,10 +184,11 @@ class Redeciding:
             self._redo(entry, event, decision)
 
     def _redo(self, entry: RecordedEvent, event: Proposed, decision: Decision) -> None:
-        possible = fitted(self._outlook, decision, self._place(entry))
+        before = self._outlook.before(entry)
+        possible = fitted(self._outlook, decision, self._place(entry), before)
         if possible is None:  # it stood for a while, and whatever was said meanwhile met it
             self._outlook.suppose(entry, Redo(entry, event, decision))
-            self._put_off.append((entry, event, decision))
+            self._put_off.append((entry, event, decision, before))
             return
         self._outlook.add(entry, Redo(entry, event, possible), Redo(entry, event, decision))
         self.topics |= topics_of(event)

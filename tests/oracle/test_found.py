@@ -93,3 +93,20 @@ def test_a_value_that_moves_into_the_slot_of_one_whose_date_is_past_supersedes_i
     )
 
     assert standing(world) == ["soup"]
+
+
+def test_a_correction_of_what_was_only_supposed_to_stand_is_not_written(tmp_path: Path) -> None:
+    """It named a version that never came to be; so did what it was based on."""
+    world = play(
+        tmp_path,
+        ("bring", 0, "city", "Osaka"),
+        ("job", 0, "reweigh", 19),
+        ("say", 0, ("late", "Leeds", 5, 2), 1, 2, 1),
+        ("say", 0, ("city", "Turin", "assert"), 0, 1, 0),
+        ("say", 0, ("planned", "Leeds", 5), 1, 0, None),
+        ("say", 0, ("take back",), 1, 1, 1),
+        ("say", 0, ("drop", "city", "Osaka", "retract"), 0, 0, 1),
+        ("roll back", 0, "channel", 3, 33),
+    )
+
+    assert standing(world) == []

@@ -7,17 +7,23 @@ from datetime import UTC, datetime
 import pytest
 
 from memstrata import Memstrata, Turn
-from memstrata.application.recall import _least_cost, _said_in, estimated_tokens
+from memstrata.application.recall import _may_fit, _said_in, estimated_tokens
 
 OWNER = "acme/lin"
 
 
-@pytest.mark.parametrize("content", ["用户喜欢面条", "The user likes noodles", "用户用 Python 写代码"])
+@pytest.mark.parametrize("content", ["用户喜欢面条", "The user likes noodles", "用户用 Python 写代码", "短", "x"])
 @pytest.mark.parametrize("month", range(1, 13))
-def test_no_line_costs_less_than_it_was_reckoned_to_cost_at_least(content: str, month: int) -> None:
-    said = datetime(2026, month, 28, tzinfo=UTC)
+def test_what_fits_is_never_left_unread(content: str, month: int) -> None:
+    cost = estimated_tokens(f"{content}{_said_in(content, datetime(2026, month, 28, tzinfo=UTC))}")
 
-    assert _least_cost(content) <= estimated_tokens(f"{content}{_said_in(content, said)}")
+    assert _may_fit(content, cost)
+    assert _may_fit(content, cost + 1)
+
+
+def test_what_cannot_fit_is_not_read() -> None:
+    assert not _may_fit("用户喜欢面条", 6)
+    assert not _may_fit("The user likes noodles", 5)
 
 
 def test_a_short_line_fits_behind_a_longer_one_that_does_not() -> None:
