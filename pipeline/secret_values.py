@@ -182,16 +182,19 @@ def _entered_or_apart(value: str) -> bool:
     """As `_entered`; or digits told one by one, which are no quantity."""
     apart = re.fullmatch(r"\d(?:[ -]\d){2,7}", value) is not None
     spelled = _spelled_digits(value)
-    return apart or spelled >= 3 and _STRING_OF_ZH.search(value) is None or _entered(value) and spelled == 0
+    if spelled:
+        return spelled >= 3 and _STRING_OF_ZH.search(value) is None
+    return apart or _entered(value)
 
 
 def _surely_no_name(value: str) -> bool:
     """As `_surely_password`, and more than one name with its number, or words set in a row."""
-    if not _surely_password(value) or re.fullmatch(r"[A-Z]+[-_]?\d+|[A-Za-z]+(?:_\w+){2,}", value):
+    if not _surely_password(value) or re.fullmatch(
+        r"[A-Z]+[-_]?\d+|[a-z]+(?:_[a-z0-9]+){2,}|[a-z]+_\w+_[a-z]+", value
+    ):
         return False
-    return (
-        len(_digits(value)) >= 2 or re.search("[a-z][0-9][a-z]|[a-z][A-Z]|[A-Z][0-9][a-z]", value) is not None
-    )
+    inside = "[a-z][0-9][a-z]|[a-z][A-Z]|[A-Z][0-9][a-z]|[_-][A-Z]|[A-Z].*[_-]"
+    return len(_digits(value)) >= 2 or re.search(inside, value) is not None
 
 
 def _with_letters(value: str) -> bool:
@@ -292,7 +295,7 @@ _SPELLED = (
     rf"|(?<![A-Za-z])(?:{_COUNT_EN}|{_DIGIT_EN}(?:[\s,-]+{_DIGIT_EN}){{2,}}|{_TWICE_EN}[\s,-]+{_TWICE_EN}))"
 )
 _QUOTED = r"(?P<quoted>[\"'“‘「『`](?P<inner>[^\"'”’」』`\n]{2,64})[\"'”’」』`])"
-_SPACED = r"(?P<digits>(?<![0-9A-Za-z])(?:\d(?:, ?\d){2,11}|\d{1,6}(?:[ -]{1,2}\d{1,6})+)(?![0-9A-Za-z:/]))"
+_SPACED = r"(?P<digits>(?<![0-9A-Za-z])(?:\d(?:,? ?(?:then |and |and then )?\d){2,11}|\d{1,6}(?:[ -]{1,2}\d{1,6})+)(?![0-9A-Za-z:/]))"
 _ASCII = r"(?P<ascii>[0-9A-Za-z!#$%&+@^_~\\][!#-&(-;=?-_a-~]*)"
 _WORDS = re.compile(f"{_QUOTED}|{_SPELLED}|{_SPACED}|{_ASCII}")
 _NUMBER = re.compile(
@@ -361,7 +364,7 @@ def _spelled_digits(text: str) -> int:
     """How many digits are told in words: "double oh" are two, "seven hundred" three, "four zeros" four."""
     count = _COUNT.fullmatch(text)
     if count:
-        first = text.split()[0].lower()
+        first = text.split(maxsplit=1)[0].lower()
         many = text[0].replace("两", "二")
         return _COUNTED.get(first) or (int(many) if many.isdigit() else _COUNTED_ZH.index(many))
     return sum(_repeats(word) for word in _DIGIT_WORD.findall(text))
@@ -400,7 +403,7 @@ def _token(match: re.Match[str]) -> Token | None:
 
 
 def _shape(value: str) -> Shape:
-    if re.fullmatch(r"[A-Z]?[+(]?\d(?:[ ,./()#-]{0,2}\d)*[#*]?", value):
+    if re.fullmatch(r"[A-Z]?[+(]?\d(?:[ ,./()#-]{0,2}(?:(?:then |and )*)\d)*[#*]?", value):
         return "digits"
     if _password_like(value):
         return "strong"

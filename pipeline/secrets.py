@@ -87,9 +87,10 @@ class SecretRule:
         for start, end in self._windows(lower):
             for match in self.pattern.finditer(text, start, end):
                 for group in ("s", "s2"):
-                    if group in self.pattern.groupindex and match[group] and holds(match[group]):
-                        if self._fits(lower, *match.span(group)):
-                            yield match.span(group)
+                    if group not in self.pattern.groupindex or not match[group]:
+                        continue
+                    if holds(match[group]) and self._fits(lower, *match.span(group)):
+                        yield match.span(group)
 
     def _fits(self, lower: str, start: int, end: int) -> bool:
         """Whether what is said around a value lets it be one."""
