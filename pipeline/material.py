@@ -45,6 +45,8 @@ class _Patterns:
     rails: Sought
     foreign: Sought
     own: Sought
+    own_beside: Sought
+    reporters: Sought
     mail_heads: Sought
     standing: Sought
     points_back: Sought
@@ -125,6 +127,12 @@ def is_foreign(sentence: str, pieces: Pieces) -> bool:
     return patterns.foreign.search(sentence, pieces) is not None and not patterns.own.search(sentence, pieces)
 
 
+def is_about_the_shown(sentence: str, pieces: Pieces, material: Sequence[Material]) -> bool:
+    """Whether a sentence beside a text that is shown says nothing of the user's own."""
+    shown = any(part.kind in ("document", "log", "code") for part in material)
+    return shown and _patterns().own_beside.search(sentence, pieces) is None
+
+
 def starts_fiction(text: str, pieces: Pieces) -> int | None:
     """Where the user begins to play somebody else; None when they do not."""
     patterns = _patterns()
@@ -191,6 +199,7 @@ def _quotes(text: str, pieces: Pieces) -> list[tuple[int, int]]:
         (start, end)
         for start, end in quotes
         if (introduced and _SPEAKS.search(text, max(0, start - 16), start))
+        or patterns.reporters.pattern.search(text, max(0, start - 12), start)
         or (end - start > _LONG_QUOTE and _SENTENCE_WITHIN.search(text, start, end))
         or (end - start > _SHORT_QUOTE and _SPEAKER_WITHIN.search(text, start, end))
         or text[start - 1 : start] == "="

@@ -15,7 +15,15 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from .material import Material, ends_fiction, is_foreign, material_in, may_be_foreign, starts_fiction
+from .material import (
+    Material,
+    ends_fiction,
+    is_about_the_shown,
+    is_foreign,
+    material_in,
+    may_be_foreign,
+    starts_fiction,
+)
 from .memo import of_last_texts
 from .sought import Pieces, Sought, pieces_of
 from .text import NormText, normalise
@@ -134,7 +142,9 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
         if clauses > MAX_CLAUSES:
             cut = f"only the first {MAX_CLAUSES} clauses of the message were analysed"
             break
-        if doubtful and is_foreign(sentence.text, sentence.pieces):
+        if (doubtful and is_foreign(sentence.text, sentence.pieces)) or (
+            material and is_about_the_shown(sentence.text, sentence.pieces, material)
+        ):
             foreign.append(sentence)
         else:
             sentences.append(sentence)
