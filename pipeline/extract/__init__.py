@@ -45,6 +45,7 @@ from . import (
     builders_en_slots,
     builders_zh_facts,
     builders_zh_orders,
+    remembered,
     retelling,
 )
 from .engine import RuleExtractor
@@ -57,5 +58,6 @@ __all__ = [
     "builders_en_slots",
     "builders_zh_facts",
     "builders_zh_orders",
+    "remembered",
     "retelling",
 ]

@@ -3,12 +3,22 @@
 from __future__ import annotations
 
 import re
+import tomllib
+from importlib import resources
 from typing import TYPE_CHECKING
 
+from ..timeexpr import month_day
 from .builders import Changes, builder, trimmed_of
 
 if TYPE_CHECKING:
     from .engine import Found
+
+_TOWNS = tomllib.loads(
+    resources.files(__package__.rpartition(".")[0])
+    .joinpath("lexicon/rules/macros_zh_facts.toml")
+    .read_text("utf-8")
+)["TOWNS"]
+"""Names of towns, as the rules know them."""
 
 _NO_THING = re.compile(
     r"^(?:我|你|他|她|它|这|那|谁|什么|怎么|哪|今|昨|明|刚|上次|下次|一|有|没|不|别|都|就|也|还|请|帮|给|先|再|把|被|让|"
@@ -209,7 +219,14 @@ def does_no_more(found: Found) -> Changes | None:
 @builder
 def denied(found: Found) -> Changes | None:
     """What is denied; refused where the words go on to say what is so."""
-    return None if re.match(r"^[,，\s]*(?:我|而)?(?:其实|应该)?是", found.text_behind()) else {}
+    return (
+        None
+        if re.match(
+            r"^[,，\s]*(?:我|而)?(?:其实|应该|只|就|仅|光)*(?:是|对|有)|^[,，\s]*(?:就|只)",
+            found.text_behind(),
+        )
+        else {}
+    )
 
 
 @builder
@@ -252,3 +269,128 @@ def plain_work(found: Found) -> Changes | None:
     """A trade by its place; refused for what is only being done now."""
     value = found.words("value")
     return None if _AT_HAND.search(value) else {"value": None, "content": f"用户{value}"}
+
+
+_NO_TRADE = re.compile(
+    r"开(?:车|心|玩笑|会|始|门|口|放|学|除)|打(?:车|算|的|电|游|球|扮|赌|扰|卡|工|字)|带(?:来|去|的|薪)|送(?:来|去|我|给)|"
+    r"(?:跑|教|收|拉)(?:步|我|到|下|起|黑)|管(?:我|不)|装(?:傻|病|的)|写(?:字|作业|的)|画(?:画|的)|做(?:梦|饭|菜|题|人|作业|事|错)"
+    r"|干(?:活|的|净|杯)|搞(?:定|笑|错)|拍(?:的|照)|看|养(?:的|成|病|老)|站(?:着|在)|修(?:的|改)|卖(?:的|给|掉)|种(?:的|地方)"
+)
+
+
+@builder
+def trade_words(found: Found) -> Changes | None:
+    """A trade by its deed; refused for deeds that are nobody's trade."""
+    return None if _NO_TRADE.match(found.norm("value")) else {"content": f"用户是{found.words('value')}的"}
+
+
+@builder
+def free_value(found: Found) -> Changes | None:
+    """The thing named, in the words of the rule; refused where it only points at something."""
+    value = found.words("value")
+    if len(value) < 2 or _NO_THING.match(found.norm("value")):
+        return None
+    return {"content": found.rule.content.format(value=value)}
+
+
+@builder
+def works_for(found: Found) -> Changes | None:
+    """Whom one works for; a town is where, not for whom."""
+    value = found.plain("value")
+    if _NO_TOWN.search(value) or _is_town(value) or re.search(r"公司|单位|学校|医院|工地|厂里|家里", value):
+        return None
+    return {"value": value}
+
+
+def _is_town(value: str) -> bool:
+    return re.fullmatch(rf"(?:{_TOWNS})(?:市|县|区|那边|这边)?", value) is not None
+
+
+_LUNAR = re.compile(r"农历|阴历|旧历")
+
+
+@builder
+def birthday_said(found: Found) -> Changes | None:
+    """`MM-DD` for a day of the solar calendar, the user's words for one of the lunar."""
+    said = found.plain("value").lstrip("的")
+    day = _LUNAR.sub("", said).lstrip("的")
+    by_moon = _LUNAR.search(found.match.group()) or re.search(r"[正冬腊闰]|月[初廿卅]|月半", day)
+    value = f"农历{day}" if by_moon else month_day(day)
+    if value is None:
+        return None
+    return {
+        "value": value,
+        "content": f"用户生日是{'农历' if by_moon else ''}{day}",
+        "intent": "correct" if "correction" in found.kinds else "assert",
+    }
+
+
+_NO_FOOD = re.compile(r"^(?:饭|饱|亏|苦|药|酒店|东西|惊|瘪|力|香|上|下|到|完|多|它|什么|点|口|个)")
+
+
+@builder
+def harmed_by(found: Found) -> Changes | None:
+    """What does harm; a substance that the user is allergic to, whatever the harm is called."""
+    value = re.sub(r"^(?:点|些|个|了|我|对|这种)+|(?:的|这东西|这玩意儿?)+$", "", found.plain("value"))
+    if not value or _NO_FOOD.match(value) or _NO_THING.match(value):
+        return None
+    harm = found.words("harm")
+    content = f"用户一碰{value}就{harm}" if harm and harm != "过敏" else f"用户对{value}过敏"
+    return {
+        "value": value,
+        "content": content,
+        "intent": "add" if re.search(r"也|还|又", found.match.group()) else "assert",
+    }
+
+
+@builder
+def not_taken(found: Found) -> Changes | None:
+    """What is not eaten, drunk or smoked."""
+    value, verb = found.plain("value"), found.words("verb")
+    if value and ((_NO_FOOD.match(value) and value not in ("酒", "饭")) or _NO_THING.match(value)):
+        return None
+    return {"value": value or verb, "content": f"用户{verb}{value}"}
+
+
+_ABOUT_ILLNESS = re.compile(
+    r"查|书|文章|资料|怎么|什么|为什么|帮|科|医院|挂号|新闻|剧|论文|治疗方案|患者|病人|药店|科普"
+)
+
+
+@builder
+def lasting_ill(found: Found) -> Changes | None:
+    """The words of the clause; refused where the illness is only what is spoken of."""
+    clause = found.clause.text
+    if _ABOUT_ILLNESS.search(clause):
+        return None
+    said = _SPEAKER.sub("", trimmed_of(found, found.clause.start, found.clause.end))
+    return {"value": None, "content": f"用户{said}"}
+
+
+_NO_SKILL = re.compile(
+    r"^(?:一|了|这|那|怎么|用了|题|跟|和|他|人|路|不|就|放下|接受|坚强|长大|自己|爱|珍惜|说不)"
+)
+
+
+@builder
+def skill_words(found: Found) -> Changes | None:
+    """A skill by its name; lessons of life are none."""
+    value = found.words("value")
+    if not value or (_NO_SKILL.match(found.norm("value")) and not value.startswith("不会")):
+        return None
+    further = re.search(r"也|还|又", found.clause.text) is not None
+    verb = "" if value.startswith("不会") or found.norm("value").endswith(("证", "照")) else "会"
+    return {"value": value, "content": f"用户{verb}{value}", "intent": "add" if further else "assert"}
+
+
+@builder
+def device_words(found: Found) -> Changes | None:
+    """What device of which make or system; `kind` is empty for a car or a cycle."""
+    value, kind = found.words("value"), found.words("kind")
+    if re.match(r"(?:坏|没|不|很|太|新|旧|刚|被|卡|慢|开|关|在)", found.norm("value")):
+        return None
+    return {
+        "value": value,
+        "content": f"用户的{kind}是{value}" if kind else f"用户{_SPEAKER.sub('', found.original_match())}",
+        "intent": "change" if found.kinds & {"change"} else "assert",
+    }

@@ -20,6 +20,7 @@ from ..timeexpr import TimeExpr
 from .builders import BUILDERS
 from .past import put_in_time
 from .reading import Reading, Spoken, Subject, names_subject, trimmed
+from .remembered import goes_over, points_at
 from .rules import Rule, all_rules, rule_index
 
 EXTRACTOR = "rules/1"
@@ -147,7 +148,7 @@ class Found:
         match condition:
             case "question":
                 whole = self.rule.unit == "sentence" and self.spoken.sentence.question
-                return self.clause.question or whole
+                return self.clause.question or whole or "question" in self.kinds
             case "task":
                 return self.reading.has_task
             case "project_in_hand":
@@ -377,6 +378,11 @@ def _candidate(found: Found, changes: Mapping[str, Any]) -> Candidate | None:
         return None
     draft["signals"] = _signals(found, draft.pop("extra_signals", ()))
     draft |= _put_right(found, draft)
+    if draft["kind"] == "retraction" and found.rule.lang == "zh":
+        if draft["intent"] == "end" and goes_over(normalise(found.text_behind()).text):
+            return None
+        if draft["target_words"]:
+            draft["target_words"] = points_at(found.prepared.known, draft["target_words"])
     draft |= put_in_time(found, draft)
     draft["certainty"] = draft.get("certainty") or _certainty(draft["signals"])
     return Candidate(**draft)
@@ -484,7 +490,7 @@ def _signals(found: Found, extra: Sequence[Signal]) -> tuple[Signal, ...]:
         signals = [one for one in signals if one.kind != "no_memory"]
     if found.rule.durable:
         signals = [one for one in signals if one.kind != "limiting"]
-    if found.holds("question"):
+    if found.holds("question") and found.rule.kind != "retraction":  # "who says I like it?" takes back
         signals.append(_whole(found, "question"))
     if found.holds("other_person") and found.rule.person == "user":
         signals.append(_whole(found, "third_party", found.subject.words))
