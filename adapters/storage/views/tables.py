@@ -20,14 +20,14 @@ from sqlalchemy import (
     Column,
     Float,
     Integer,
-    LargeBinary,
     MetaData,
     PrimaryKeyConstraint,
     String,
     Table,
-    Text,
 )
-from sqlalchemy.dialects.mysql import DOUBLE, LONGTEXT, VARBINARY
+from sqlalchemy.dialects.mysql import DOUBLE
+
+from ..tables import key_bytes, long_text
 
 RETIRED = ("memory_version", "turn")
 """Tables of earlier versions of the projections; they go when today's take their places."""
@@ -35,13 +35,11 @@ RETIRED = ("memory_version", "turn")
 OPEN = (1 << 63) - 1
 """Later than every moment and every position."""
 
-_text = Text().with_variant(LONGTEXT(), "mysql", "mariadb")
 _float = Float(53).with_variant(DOUBLE(), "mysql", "mariadb")
 
 
 def _owner() -> Column[Any]:
-    kept = LargeBinary(16).with_variant(VARBINARY(16), "mysql", "mariadb")
-    return Column("owner_ref", kept, nullable=False)
+    return Column("owner_ref", key_bytes(16), nullable=False)
 
 
 def _id(name: str, *, nullable: bool = False) -> Column[Any]:
@@ -53,7 +51,7 @@ def _word(name: str, *, nullable: bool = False) -> Column[Any]:
 
 
 def _words(name: str, *, nullable: bool = False) -> Column[Any]:
-    return Column(name, _text, nullable=nullable)
+    return Column(name, long_text, nullable=nullable)
 
 
 def _number(name: str, *, nullable: bool = False) -> Column[Any]:
@@ -92,14 +90,23 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
     """The tables of a generation; `suffix` keeps those of a rebuild apart from the live ones."""
     metadata = MetaData()
 
-    def table(name: str, key: Sequence[str], *columns: Column[Any]) -> Table:
+    def table(name: str, key: Sequence[str], columns: Sequence[Column[Any]]) -> Table:
         primary = PrimaryKeyConstraint("owner_ref", *key, name=f"{name}_key_{generation}")
         # One owner's rows lie side by side: reading all of them is reading a few pages.
         return Table(name + suffix, metadata, _owner(), *columns, primary, sqlite_with_rowid=False)
 
-    memory = table(
-        "memory",
-        ["memory_id"],
+    return ViewTables(
+        metadata,
+        memory=table("memory", ["memory_id"], _of_memory()),
+        period=table("memory_period", ["memory_id", "known_from", "valid_from"], _of_period()),
+        decision=table("decision", ["position"], _of_decision()),
+        batch=table("batch", ["batch_id"], _of_batch()),
+    )
+
+
+def _of_memory() -> list[Column[Any]]:
+    """What lists, search and context need of each memory."""
+    return [
         _id("memory_id"),
         _word("status"),
         _words("subject"),
@@ -140,10 +147,12 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _id("successor", nullable=True),
         _words("tokens"),
         _position("said_pos", nullable=True),
-    )
-    period = table(
-        "memory_period",
-        ["memory_id", "known_from", "valid_from"],
+    ]
+
+
+def _of_period() -> list[Column[Any]]:
+    """When which version was known to hold, on both axes of time."""
+    return [
         _id("memory_id"),
         _number("number"),
         _word("kind"),
@@ -155,10 +164,12 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _position("known_from"),
         Column("known_to", BigInteger, nullable=False, info={"as": "open position"}),
         _position("said_pos"),
-    )
-    decision = table(
-        "decision",
-        ["position"],
+    ]
+
+
+def _of_decision() -> list[Column[Any]]:
+    """What judgements and proposals are found by."""
+    return [
         _position("position"),
         _word("outcome", nullable=True),
         _words("turn_id"),
@@ -167,10 +178,12 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _words("correlation_id"),
         _moment("said_at"),
         _words("struck_by", nullable=True),
-    )
-    batch = table(
-        "batch",
-        ["batch_id"],
+    ]
+
+
+def _of_batch() -> list[Column[Any]]:
+    """Work that wrote to several streams."""
+    return [
         Column("batch_id", String(128), nullable=False),
         _word("kind"),
         _words("reason"),
@@ -180,5 +193,4 @@ def view_tables(generation: int, suffix: str = "") -> ViewTables:
         _moment("recorded_at"),
         _position("closed_pos", nullable=True),
         _number("written", nullable=True),
-    )
-    return ViewTables(metadata, memory, period, decision, batch)
+    ]
