@@ -7,7 +7,7 @@ from collections import deque
 from collections.abc import Callable, Sequence
 
 from ...domain.errors import StoreUnavailableError
-from .recorder import PlannedAppend
+from .appending import PlannedAppend
 
 Unit = Sequence[PlannedAppend]
 """What one caller wants written whole or not at all."""

@@ -7,7 +7,6 @@ about to change. Figures behind the pragmas: docs/performance.md.
 
 from __future__ import annotations
 
-import os
 import random
 import sqlite3
 import threading
@@ -23,7 +22,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import NullPool, QueuePool
 
 from .driver import Driver, driver_of
-from .failures import StoreBusyError, damaged_error, is_busy, moved_error, translating
+from .failures import StoreBusyError, damaged_error, is_busy, translating
+from .open_files import OpenFiles
 from .waiting_line import WaitingLine
 
 Durability = Literal["full", "fast"]
@@ -66,7 +66,7 @@ class SqliteDatabase:
         self._depth = 0  # of transactions within each other, all of the thread that holds the lock
         self._thread: int | None = None
         self._immediate, self._deferred = _Writing(self, _IMMEDIATE), _Writing(self, "BEGIN")
-        self._files = _OpenFiles(path, self.where)
+        self._files = OpenFiles(path, self.where)
         self._writing_engine = self._engine(self._connect, NullPool)
         self._readers = None if path is None else self._engine(self._connect_again, QueuePool)
         if self._readers is not None:
@@ -313,65 +313,3 @@ class _Writing:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._database.leave(error)
-
-
-class _OpenFiles:
-    """Whether the files that are open are still those that anybody finds under the store's name.
-
-    A file that is removed or replaced goes on taking writes from those who have it open, and is gone
-    with the last of them: nothing may be acknowledged into it. The write-ahead log and its index are
-    as much the store as the file itself. Three calls of `stat` take 4 microseconds (2026-12-01).
-    """
-
-    def __init__(self, path: str | None, where: str) -> None:
-        self._path, self._where = path, where
-        # Replaced, never changed: while one thread notes the log, others compare.
-        self._held: tuple[tuple[str, _Identity], ...] = ()
-
-    def hold(self) -> None:
-        """Note the file, which was just opened."""
-        self._note("")
-
-    def hold_journal(self) -> None:
-        """Note the write-ahead log. A transaction holds it, so that no other process tidies it away."""
-        if len(self._held) == 1:
-            self._note("-wal", "-shm")
-
-    def check_first(self) -> None:
-        """Compare the file alone: beside another one, our write-ahead log would be taken for its own.
-
-        Raises:
-            StoreUnavailableError: it was removed or replaced.
-        """
-        self._compare(self._held[:1])
-
-    def check(self) -> None:
-        """Compare all.
-
-        Raises:
-            StoreUnavailableError: a file was removed or replaced.
-        """
-        self._compare(self._held)
-
-    def _compare(self, held: tuple[tuple[str, _Identity], ...]) -> None:
-        for name, identity in held:
-            if _identity(name) != identity:
-                raise moved_error(self._where)
-
-    def _note(self, *endings: str) -> None:
-        if self._path is None:
-            return
-        found = [(name, _identity(name)) for name in (self._path + ending for ending in endings)]
-        # The database may do without a write-ahead log.
-        self._held += tuple((name, identity) for name, identity in found if identity is not None)
-
-
-_Identity = tuple[int, ...]
-"""Inode and device."""
-
-
-def _identity(name: str) -> _Identity | None:
-    try:
-        return os.stat(name)[1:3]
-    except OSError:
-        return None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from types import TracebackType
@@ -12,20 +12,22 @@ from sqlalchemy import Connection, Row, Select, bindparam, insert, select, tuple
 from sqlalchemy.exc import IntegrityError
 
 from ...domain.errors import VerificationFailedError, WrongExpectedVersionError
-from ...domain.events import Payload
+from ...domain.events import Event, Payload
 from ...domain.many_objects import many_objects
 from ...domain.owner import Owner
 from ...domain.ports import Append, Clock
 from ...domain.stream import RecordedEvent
 from . import recent, tables
+from .appending import Partition, PlannedAppend
 from .codec import Codec, Encoded
 from .driver import Prepared, Several, driver_of
-from .failures import WRONG_KIND, refused_error
+from .failures import refused_error
 from .group_commit import GroupCommitWriter, Unit
 from .ids import id_to_bytes, id_to_text
 from .keyed import Pepper, from_microseconds, to_microseconds
 from .projector import InlineProjector
-from .recorder import Log, Partition, PlannedAppend
+from .reading import CODED, EVENTS, recorded
+from .recorder import Log
 from .sqlite import SqliteDatabase
 from .verify import LogVerifier, VerifyReport
 
@@ -34,20 +36,6 @@ _CHUNK = 500
 """Values in one IN: every database takes as many."""
 
 _event = tables.event
-_READ: Select[Any] = select(
-    _event.c.pos,
-    _event.c.owner_ref,
-    _event.c.stream_id,
-    _event.c.stream_version,
-    _event.c.recorded_at,
-    _event.c.topic,
-    _event.c.schema_version,
-    _event.c.codec,
-    _event.c.key_id,
-    _event.c.state,
-)
-"""Columns for `RecordedEvent`, then, from `_CODED` on, those of `Encoded`, each in its order."""
-_CODED = 5
 
 
 class TrustedEvent(NamedTuple):
@@ -86,7 +74,7 @@ class SqlEventStore:
         self._kept_policies: set[str] = set()
         self._recent = recent.RecentTurnBuffer(database.dialect)
         self._event_at = Prepared(
-            _READ.where(
+            EVENTS.where(
                 _event.c.part == bindparam("part"),
                 _event.c.pos == bindparam("position"),
                 _event.c.owner_ref == bindparam("owner"),
@@ -95,7 +83,7 @@ class SqlEventStore:
             ["part", "position", "owner"],
         )
         self._log_page = Prepared(
-            _READ.where(_event.c.part == bindparam("part"), _event.c.pos > bindparam("after"))
+            EVENTS.where(_event.c.part == bindparam("part"), _event.c.pos > bindparam("after"))
             .order_by(_event.c.pos)
             .limit(bindparam("size")),
             database.dialect,
@@ -110,7 +98,7 @@ class SqlEventStore:
         )
         self._streams = Several(
             _event.c.stream_id,
-            _READ.where(_event.c.owner_ref == bindparam("ref")).order_by(
+            EVENTS.where(_event.c.owner_ref == bindparam("ref")).order_by(
                 _event.c.stream_id, _event.c.stream_version
             ),
             database.dialect,
@@ -177,22 +165,19 @@ class SqlEventStore:
         wanted = [id_to_bytes(stream_id) for stream_id in dict.fromkeys(stream_ids)]
         found: dict[str, list[RecordedEvent]] = {}
         with self.reading() as connection:
-            for row in self._streams.all(driver_of(connection), wanted, self._pepper.owner_ref(owner)):
-                recorded = self._recorded(row)
-                found.setdefault(recorded.stream_id, []).append(recorded)
+            rows = self._streams.all(driver_of(connection), wanted, self._pepper.owner_ref(owner))
+            for entry in self._recorded(rows):
+                found.setdefault(entry.stream_id, []).append(entry)
         return found
 
     def read_at(self, owner: Owner, positions: Sequence[int]) -> dict[int, RecordedEvent]:
         """The owner's events at these positions, by position; others than the owner's are left out."""
         owner_ref = self._pepper.owner_ref(owner)
-        part, found = self._part(owner_ref), {}
+        part = self._part(owner_ref)
         with self.reading() as connection:
             driver = driver_of(connection)
-            for position in positions:
-                row = driver.one(self._event_at, part, position, owner_ref)
-                if row is not None:
-                    found[position] = self._recorded(row)
-        return found
+            rows = [driver.one(self._event_at, part, position, owner_ref) for position in positions]
+        return {entry.position: entry for entry in self._recorded(row for row in rows if row is not None)}
 
     def read_owner(
         self,
@@ -204,26 +189,26 @@ class SqlEventStore:
     ) -> Iterator[RecordedEvent]:
         """The owner's events up to now, ascending; what is appended meanwhile is not among them."""
         owner_ref, last = self._pepper.owner_ref(owner), self.owner_position(owner)
-        query = _READ.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
+        query = EVENTS.where(_event.c.part == self._part(owner_ref), _event.c.owner_ref == owner_ref)
         query = query if topics is None else query.where(_event.c.topic.in_(topics))
         for page in self._pages(query, after_position, last):
             with many_objects():
-                events = [self._recorded(row) for row in page]
+                events = self._recorded(page)
             yield from (e for e in events if correlation_id in (None, e.event.correlation_id))
 
     def read_log(self, part: int = 0, *, after_position: int = 0, limit: int = 1_000) -> list[RecordedEvent]:
         """A partition's events with `position > after_position`, ascending, at most `limit`."""
-        return [self._recorded(row) for row in self._log_rows(part, after_position, limit)]
+        return self._recorded(self._log_rows(part, after_position, limit))
 
     def read_log_trusted(
         self, part: int = 0, *, after_position: int = 0, limit: int = 1_000
     ) -> list[TrustedEvent]:
-        """As `read_log`, with unvalidated payloads: for projections and rebuilds."""
+        """As `read_log`, with payloads that are not validated again."""
         decode, make, trusted = self._codec.decode_trusted, Encoded._make, []
         for row in self._log_rows(part, after_position, limit):
             position, owner_ref, stream_id, version, recorded_at, topic, *_ = row
             try:
-                payload = decode(make(row[_CODED:]))
+                payload = decode(make(row[CODED:]))
             except VerificationFailedError as error:
                 raise VerificationFailedError(error.problem, position) from error
             at = from_microseconds(recorded_at)
@@ -414,13 +399,8 @@ class SqlEventStore:
         with self.reading() as connection:
             return connection.execute(query).scalar()
 
-    def _recorded(self, row: Sequence[Any]) -> RecordedEvent:
-        position, owner_ref, stream_id, version, recorded_at, *_ = row
-        try:
-            event = self._codec.decode(Encoded._make(row[_CODED:]))
-            stream, at = id_to_text(stream_id), from_microseconds(recorded_at)
-        except VerificationFailedError as error:
-            raise VerificationFailedError(error.problem, position) from error
-        except WRONG_KIND as error:
-            raise VerificationFailedError("a column holds a value of the wrong kind", position) from error
-        return RecordedEvent(position, stream, version, at, event, owner_ref)
+    def _recorded(self, rows: Iterable[Sequence[Any]]) -> list[RecordedEvent]:
+        return recorded(rows, self._decode)
+
+    def _decode(self, *coded: Any) -> Event:
+        return self._codec.decode(Encoded(*coded))

@@ -11,8 +11,8 @@ import pytest
 from contracts.event_store import LIN, WEI, ManualClock, append, everything, new_stream, outcome, run_of, task
 
 from memstrata.adapters.storage import open_store
+from memstrata.adapters.storage.appending import PlannedAppend
 from memstrata.adapters.storage.group_commit import GroupCommitWriter, Unit
-from memstrata.adapters.storage.recorder import PlannedAppend
 from memstrata.domain.errors import OwnerPositionConflictError, StoreUnavailableError
 from memstrata.domain.owner import Owner
 

@@ -6,8 +6,8 @@ from sqlalchemy.dialects import mysql, postgresql, sqlite
 from sqlalchemy.schema import CreateTable
 
 from memstrata.adapters.storage import tables
+from memstrata.adapters.storage.appending import AppendStatements
 from memstrata.adapters.storage.driver import Prepared, insert_into
-from memstrata.adapters.storage.recorder import AppendStatements
 
 DIALECTS = [sqlite.dialect(), postgresql.psycopg.dialect(), mysql.pymysql.dialect()]
 

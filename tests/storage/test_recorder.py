@@ -17,13 +17,8 @@ from eventsourcing.persistence import (
 from sqlalchemy import Column, Connection, Integer, MetaData, String, Table, insert, select
 
 from memstrata.adapters.storage import Codec, SqlEventStore, open_store
-from memstrata.adapters.storage.recorder import (
-    Log,
-    LogFactory,
-    LogRecorder,
-    Partition,
-    PendingEvent,
-)
+from memstrata.adapters.storage.appending import Partition
+from memstrata.adapters.storage.recorder import Log, LogFactory, LogRecorder, PendingEvent
 from memstrata.adapters.storage.sqlite import SqliteDatabase
 from memstrata.domain.stream import RecordedEvent
 

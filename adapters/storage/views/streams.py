@@ -6,7 +6,7 @@ from collections import OrderedDict
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from sqlalchemy import Dialect, Select, bindparam, func, select
+from sqlalchemy import Dialect, bindparam, func, select
 
 from ....domain.errors import VerificationFailedError
 from ....domain.stream import RecordedEvent
@@ -14,25 +14,11 @@ from ....projections.fold import UNREAD, Past, needs_whole
 from .. import tables
 from ..codec import Codec
 from ..driver import Driver, Prepared
-from ..failures import WRONG_KIND
-from ..ids import id_to_bytes, id_to_text
-from ..keyed import from_microseconds
+from ..ids import id_to_bytes
+from ..reading import EVENTS, recorded
 from ..trusted import ExcerptDecoder
 
 _event = tables.event
-_READ: Select[Any] = select(
-    _event.c.pos,
-    _event.c.owner_ref,
-    _event.c.stream_id,
-    _event.c.stream_version,
-    _event.c.recorded_at,
-    _event.c.topic,
-    _event.c.schema_version,
-    _event.c.codec,
-    _event.c.key_id,
-    _event.c.state,
-)
-"""What a `RecordedEvent` is made of, then the columns of `Encoded` in their order."""
 
 
 class EventReader:
@@ -41,7 +27,7 @@ class EventReader:
     def __init__(self, codec: Codec, dialect: Dialect) -> None:
         self._codec = ExcerptDecoder(codec, UNREAD, needs_whole)
         kept = _event.c
-        earlier = _READ.where(
+        earlier = EVENTS.where(
             kept.stream_id == bindparam("stream"),
             kept.stream_version > bindparam("after"),
             kept.stream_version < bindparam("version"),
@@ -57,17 +43,17 @@ class EventReader:
             .limit(bindparam("size"))
         )
         self._owners = Prepared(owners, dialect, ["part", "after", "last", "until", "size"])
-        among = _READ.where(
+        among = EVENTS.where(
             part, kept.owner_ref >= bindparam("first"), kept.owner_ref <= bindparam("last"), known
         ).order_by(kept.owner_ref, kept.pos)
         self._among = Prepared(among, dialect, ["part", "first", "last", "until"])
-        page = _READ.where(
+        page = EVENTS.where(
             part, kept.owner_ref == bindparam("owner"), kept.pos > bindparam("after"), known
         ).order_by(kept.pos)
         self._page = Prepared(
             page.limit(bindparam("size")), dialect, ["part", "owner", "after", "until", "size"]
         )
-        log = _READ.where(part, kept.pos > bindparam("after")).order_by(kept.pos)
+        log = EVENTS.where(part, kept.pos > bindparam("after")).order_by(kept.pos)
         self._log = Prepared(log.limit(bindparam("size")), dialect, ["part", "after", "size"])
 
     def before(self, driver: Driver, owner_ref: bytes, past: Past, stream_version: int) -> Past:
@@ -106,17 +92,7 @@ class EventReader:
         return self._recorded(driver.all(self._log, part, after, limit))
 
     def _recorded(self, rows: Sequence[tuple[Any, ...]]) -> list[RecordedEvent]:
-        decode, found = self._codec.decode, []
-        for position, owner_ref, stream_id, version, at, topic, schema_version, *coded in rows:
-            try:
-                event = decode(topic, schema_version, *coded)
-                stream, moment = id_to_text(stream_id), from_microseconds(at)
-            except VerificationFailedError as error:
-                raise VerificationFailedError(error.problem, position) from error
-            except WRONG_KIND as error:
-                raise VerificationFailedError("a column holds a value of the wrong kind", position) from error
-            found.append(RecordedEvent(position, stream, version, moment, event, owner_ref))
-        return found
+        return recorded(rows, self._codec.decode)
 
 
 class FoldedStreams:
