@@ -114,6 +114,13 @@ class PointingRules(Value):
     cues: Mapping[str, tuple[str, ...]]
 
 
+class ValueRules(Value):
+    """What two spellings of one value may differ by."""
+
+    endings: tuple[str, ...]
+    leading: tuple[str, ...]
+
+
 class RelationRules(Value):
     """Thresholds of the comparison with what is remembered; shares of key words, 0..1."""
 
@@ -124,6 +131,8 @@ class RelationRules(Value):
     widened: Share
     attitude_attributes: tuple[str, ...]
     loose_attributes: tuple[str, ...]
+    values: ValueRules | None = None
+    """None in policies from before spellings were compared: there each is a value of its own."""
     pointing: PointingRules | None = None
     """None in policies from before loose words were followed: there they point at nothing."""
 

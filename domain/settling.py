@@ -83,7 +83,8 @@ def _relation(case: Case, memory: Memory) -> str | None:
 
 def _is_repetition(case: Case, memory: Memory) -> bool:
     told_by_words = not case.single or (memory.current is not None and memory.current.statement.value is None)
-    return told_by_words and _relation(case, memory) in ("same", "paraphrase")
+    relation = _relation(case, memory)
+    return relation == "same" or (told_by_words and relation == "paraphrase")
 
 
 def _repeated(case: Case, memory: Memory, version: Version, said: Statement) -> Decision:

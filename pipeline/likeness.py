@@ -8,6 +8,7 @@ from typing import Literal
 from ..domain.policy import RelationRules
 from ..domain.scope import Scope
 from .keywords import KeyWords
+from .one_value import is_one_value
 from .text import is_han
 
 RelationKind = Literal["same", "paraphrase", "opposite", "named", "better", "covers"]
@@ -24,7 +25,7 @@ class Kept:
 
     attribute: str
     loose: bool
-    valued: bool
+    value: str | None
     instructs: bool
     attitude: bool
     negative: bool
@@ -56,6 +57,8 @@ class Said:
     negative: bool
     words: KeyWords
     quoted: KeyWords
+    told: str | None
+    """The value as it was said."""
     value: KeyWords
     naming: KeyWords
     terms: frozenset[str]
@@ -122,6 +125,8 @@ def compare(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found
     """Whether the memory says the same, the opposite, a part of it, or the same matter less well."""
     if said.single:
         if _tells_of(said, kept):
+            if _same_value(said, kept, rules):
+                return "same", 0.95
             return ("paraphrase", 0.9) if kept.loose and _holds_value(said, kept) else ("covers", 0.9)
         return alike(said, kept, scope, rules) if kept.loose else None
     if kept.loose or (said.attitude and kept.attitude):
@@ -129,11 +134,18 @@ def compare(said: Said, kept: Kept, scope: Scope, rules: RelationRules) -> Found
         if found is not None:
             return found
     same_attribute = kept.attribute == said.attribute
-    if same_attribute and kept.valued and not said.free:
+    if same_attribute and kept.value is not None and not said.free:
         return "covers", 0.4
     if kept.loose or said.loose or same_attribute or (said.instructs and kept.instructs):
         return alike(said, kept, scope, rules)
     return None
+
+
+def _same_value(said: Said, kept: Kept, rules: RelationRules) -> bool:
+    """Whether both tell one value of one attribute, in another spelling, and nothing is said to change."""
+    if rules.values is None or said.told is None or kept.value is None or said.changes:
+        return False
+    return said.attribute == kept.attribute and is_one_value(said.told, kept.value, rules.values)
 
 
 def by_value(said: Said, kept: Kept) -> Found:

@@ -86,7 +86,7 @@ class Pointing:
         if not ranked or (len(ranked) > 1 and ranked[0][0] < self._rules.ahead * ranked[1][0]):
             return None
         score, memory_id = ranked[0]
-        return (memory_id, score) if score >= self._rules.least else None
+        return (memory_id, round(min(score, 1.0), 4)) if score >= self._rules.least else None
 
     def _score(
         self, asked: Pieces, weights: Mapping[Piece, float], now: Statement, state: OwnerState

@@ -83,9 +83,14 @@ class WordRelations:
                 kind, score = relation
                 score = round(min(score, 1.0), 4)
                 found.append((-score, -order, Relation(kind, memory_id, score)))
-        if not said.asserts and not any(relation.kind in POINTED for *_, relation in found):
+        relations = [relation for *_, relation in sorted(found, key=lambda entry: entry[:2])]
+        if any(relation.kind in POINTED for relation in relations):
+            return relations
+        if not said.asserts:
             return self._pointed_at(candidate, statement, context, state)
-        return [relation for *_, relation in sorted(found, key=lambda entry: entry[:2])]
+        if is_correction(candidate) and not contrast:
+            return [*self._corrected(candidate, statement, context, state), *relations]
+        return relations
 
     def _pointed_at(
         self, candidate: Candidate, statement: Statement, context: TurnContext, state: OwnerState
@@ -100,7 +105,25 @@ class WordRelations:
         if candidate.channel == "model" and not self._pointing.lets_go(words):
             return ()
         found = self._pointing.meant(words, state, partial(_standing, statement.subject, context))
-        return () if found is None else (Relation("named", found[0], round(min(found[1], 1.0), 4)),)
+        return () if found is None else (Relation("named", *found),)
+
+    def _corrected(
+        self, candidate: Candidate, statement: Statement, context: TurnContext, state: OwnerState
+    ) -> Sequence[Relation]:
+        """The memory that is wrong if this is right: on the same matter, or on no registered one."""
+        if self._pointing is None:
+            return ()
+
+        def on_it(memories: Iterable[Memory]) -> Iterator[tuple[str, Statement]]:
+            for memory_id, now in _standing(statement.subject, context, memories):
+                name = self._registry.canonical(now.attribute)
+                on_none = name in self._loose or name not in self._registry.attributes
+                if now.provenance.turn_id != context.turn_id and (on_none or name == statement.attribute):
+                    yield memory_id, now
+
+        quoted = " ".join(quote for item in candidate.evidence for quote in item.quotes)
+        found = self._pointing.meant(quoted, state, on_it)
+        return () if found is None else (Relation("named", *found),)
 
     def _worth_comparing(self, candidate: Candidate, said: Said, state: OwnerState) -> Iterable[Memory]:
         """The active memories to which there may be a relation: those that share a word or the attribute.
@@ -166,6 +189,8 @@ class WordRelations:
         entry = self._registry.get(kept.attribute)
         names = [alias for alias in (*entry.aliases, *entry.label.values()) if not alias.isascii()]
         asked = normalise(matter).text
+        if self._pointing is not None and kept.attribute in self._pointing.cues(asked):
+            return True
         return any(name in asked for name in names) or asked in normalise(content).text
 
     def _said(self, candidate: Candidate, statement: Statement) -> Said:
@@ -199,6 +224,7 @@ class WordRelations:
             negative=statement.polarity == "negative" or words.negated,
             words=words,
             quoted=quoted,
+            told=candidate.value,
             value=value,
             naming=named,
             terms=words.terms | quoted.terms | value.terms | named.terms,
@@ -217,7 +243,7 @@ class WordRelations:
         return Kept(
             attribute=attribute,
             loose=loose,
-            valued=value is not None,
+            value=value,
             instructs=instructs,
             attitude=attribute in self._attitudes,
             negative=polarity == "negative" or words.negated,
