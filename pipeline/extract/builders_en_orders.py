@@ -356,3 +356,21 @@ def en_dropped(found: Found) -> Changes | None:
     if len(said) < 3 or phrases("no_target").search(said) or not _remembered(found, said):
         return None
     return {"value": None, "target_words": said, "content": filled(found, target=in_third_person(said))}
+
+
+@builder
+def en_own_order(found: Found) -> Changes | None:
+    """A standing order in the words of its own clause: about answers, one family of tasks, or in general."""
+    said = _without_remarks(tidy(found.words("value")))
+    if len(said) < 5 or _HAN.search(found.spoken.sentence.text) or phrases("no_order").search(said.lower()):
+        return None
+    draft: dict[str, Any] = {"value": None, "content": said}
+    family = found.spoken.family if found.rule.family else None
+    if family is not None:
+        return draft | {"family": family[0]}
+    named = task_named(found)
+    if named is not None and "everything" not in found.kinds:
+        return draft | {"family": named}
+    if phrases("answering").search(said):
+        return draft | {"kind": "style", "attribute": "answer_style", "category": "conversation_style"}
+    return draft

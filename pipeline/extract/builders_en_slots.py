@@ -152,17 +152,18 @@ def en_born(found: Found) -> Changes | None:
     }
 
 
+_TO_COME = re.compile(r"(?<![a-z])(?:turn|turning|ll be|pushing|about to|knocking|getting|coming)(?![a-z])")
+
+
 @builder
 def en_old(found: Found) -> Changes | None:
     """An age between ten and a hundred and ten."""
     number = english_number(found.norm("value").strip())
     if number is None or not 10 <= number <= 110:
         return None
-    return {
-        "value": f"{number:g}",
-        "content": f"The user is {number:g} years old",
-        "intent": intent_of(found),
-    }
+    ahead = _TO_COME.search(found.match.group()) is not None
+    told = f"The user will soon be {number:g}" if ahead else f"The user is {number:g} years old"
+    return {"value": f"{number:g}", "content": told, "intent": intent_of(found)}
 
 
 @builder
@@ -221,6 +222,12 @@ def en_kin(found: Found) -> Changes:
         r"lad|girl|boy|eldest|youngest|oldest|kid|son|daughter|child|baby|bairn|little|twin", who
     )
     said = in_third_person(tidy(found.words("value")))
+    said = re.sub(r"\A['’]?re ", "are ", said)
+    said = re.sub(
+        r"\A['’]?s (?=(?:just )?(?:started|gone|been|got|had|moved|turned|left)(?![a-z]))", "has ", said
+    )
+    said = re.sub(r"\A['’]?s (?!name)", "is ", said)
+    said = re.sub(r"\A['’]?s name is", "is called", said)
     subject = found.words("who").strip()
     return {
         "attribute": "child" if child else "partner",
