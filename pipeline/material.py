@@ -41,11 +41,15 @@ class _Patterns:
     notices: Sequence[Sought]
     others: Sequence[Sought]
     tells: Sought
+    worked_on: Sought
+    rendered: Sought
     forged: Sought
     rails: Sought
     foreign: Sought
     own: Sought
     own_beside: Sought
+    introducing: Sought
+    wishes: Sought
     reporters: Sought
     mail_heads: Sought
     standing: Sought
@@ -129,8 +133,11 @@ def is_foreign(sentence: str, pieces: Pieces) -> bool:
 
 def is_about_the_shown(sentence: str, pieces: Pieces, material: Sequence[Material]) -> bool:
     """Whether a sentence beside a text that is shown says nothing of the user's own."""
+    patterns = _patterns()
+    if patterns.introducing.search(sentence, pieces):
+        return patterns.wishes.search(sentence, pieces) is None
     shown = any(part.kind in ("document", "log", "code") for part in material)
-    return shown and _patterns().own_beside.search(sentence, pieces) is None
+    return shown and patterns.own_beside.search(sentence, pieces) is None
 
 
 def starts_fiction(text: str, pieces: Pieces) -> int | None:
@@ -237,7 +244,7 @@ _SPACE = re.compile(r"\s*")
 
 
 def _reported(text: str, pieces: Pieces) -> list[tuple[int, int]]:
-    """Text before "translate the above", and the sentence that somebody else says in the first person."""
+    """Text before "translate the above", what somebody else says, and wording that is worked on."""
     patterns = _patterns()
     for sought in (patterns.points_back, patterns.asks_about) if "\n" in text else (patterns.points_back,):
         back = sought.search(text, pieces)
@@ -247,6 +254,10 @@ def _reported(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     for match in patterns.tells.finditer(text, pieces):
         ends = _SENTENCE_ENDS.search(text, match.end())
         told.append((match.start(), ends.start() if ends else len(text)))
+    for sought, behind in ((patterns.worked_on, True), (patterns.rendered, False)):
+        for match in sought.finditer(text, pieces):
+            if not _is_standing(text, match.start(), match.end()):
+                told.append((match.end(), len(text)) if behind else match.span())
     return told
 
 
