@@ -37,7 +37,8 @@ class Why:
 
     `links` are the versions asked for, newest first. `words` holds the retained text of every cited
     turn by its id. `confirmations`, `refusals` (proposals against it that were turned down) and
-    `verdicts` (what people said) are in order. `replaces` are memories that it superseded.
+    `verdicts` (what people said) are in order. `replaces` are memories that it superseded. Of an erased
+    memory nothing but these and its batches is told.
     """
 
     memory: Memory
@@ -62,9 +63,17 @@ def explain(store: EventStore, views: Views, owner: Owner, memory: Memory, numbe
     versions = [v for v in reversed(memory.versions) if number is None or v.number == number]
     if number is not None and not versions:
         raise NotFoundError("version", f"{memory.memory_id} v{number}", "`memstrata history` shows them")
+    struck_by = _struck_by(memory)
+    ledger_id = store.ledger_id(owner)
+    ledger = Ledger(ledger_id, tuple(store.read_stream(owner, ledger_id)))
+    superseded = [listed.memory for listed in views.memories(owner, status="superseded")]
+    batch_ids = set(struck_by.values()) | {entry.event.correlation_id for entry in memory.entries}
+    replaces = [row.memory_id for row in superseded if row.successor == memory.memory_id]
+    batches = [batch for batch in ledger.batches.values() if batch.batch_id in batch_ids]
+    if memory.erased:
+        return Why(memory, [], [], [], [], [], {}, replaces, batches)
     proposals = [(e, e.event) for e in memory.entries if isinstance(e.event, Proposed)]
     turns = _turns(store, owner, memory)
-    struck_by = _struck_by(memory)
     links = [
         Link(
             version,
@@ -74,10 +83,6 @@ def explain(store: EventStore, views: Views, owner: Owner, memory: Memory, numbe
         )
         for version in versions
     ]
-    ledger_id = store.ledger_id(owner)
-    ledger = Ledger(ledger_id, tuple(store.read_stream(owner, ledger_id)))
-    superseded = [listed.memory for listed in views.memories(owner, status="superseded")]
-    batch_ids = set(struck_by.values()) | {entry.event.correlation_id for entry in memory.entries}
     return Why(
         memory=memory,
         links=links,
@@ -90,8 +95,8 @@ def explain(store: EventStore, views: Views, owner: Owner, memory: Memory, numbe
             for turn_id, entry in turns.items()
             if isinstance(entry.event, Judged) and entry.event.text is not None
         },
-        replaces=[row.memory_id for row in superseded if row.successor == memory.memory_id],
-        batches=[batch for batch in ledger.batches.values() if batch.batch_id in batch_ids],
+        replaces=replaces,
+        batches=batches,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 
 from ...domain.events import (
     BatchClosed,
@@ -24,13 +24,14 @@ from ...domain.events import (
 from ...domain.plan import PROVISIONAL, Effect, Plan
 from ...domain.stream import RecordedEvent
 from ...projections.rows import DecisionRow
+from .forms import is_hidden
 from .ids import SHORT, ShortIds
 from .tables import table
 from .text import clean, number, pad, stamp, styled, toned
 
 
-def logged(entries: Sequence[RecordedEvent]) -> list[str]:
-    """A table of events."""
+def logged(entries: Sequence[RecordedEvent], erased: Collection[str]) -> list[str]:
+    """A table of events; what those of erased memories said is left out."""
     rows = [
         [
             str(entry.position),
@@ -38,7 +39,7 @@ def logged(entries: Sequence[RecordedEvent]) -> list[str]:
             type(entry.event).__name__,
             f"{entry.stream_id[:SHORT]}@{entry.stream_version}",
             entry.event.actor,
-            told(entry.event),
+            "(erased)" if is_hidden(entry, erased) else told(entry.event),
         ]
         for entry in entries
     ]

@@ -6,11 +6,11 @@ which it holds (ISO date, in the zone of the turn), or `process:NAME`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
-from ...domain.events import Proposed
+from ...domain.events import Erased, Proposed
 
 if TYPE_CHECKING:  # a list needs none of the reports and plans
     from ...application.explain import Link, Why
@@ -235,8 +235,13 @@ def decision_form(row: DecisionRow) -> Form:
     }
 
 
-def event_form(entry: RecordedEvent, session: str | None) -> Form:
-    """One event in its envelope; `payload` is what the event says."""
+def is_hidden(entry: RecordedEvent, erased: Collection[str]) -> bool:
+    """Whether what an event says is no longer told: all of an erased memory's but the tombstone."""
+    return entry.stream_id in erased and not isinstance(entry.event, Erased)
+
+
+def event_form(entry: RecordedEvent, session: str | None, erased: Collection[str]) -> Form:
+    """One event in its envelope; `payload` is what the event says, None for those of erased memories."""
     return {
         "position": entry.position,
         "type": type(entry.event).__name__,
@@ -246,7 +251,7 @@ def event_form(entry: RecordedEvent, session: str | None) -> Form:
         "stream_version": entry.stream_version,
         "recorded_at": iso(entry.recorded_at),
         "session": session,
-        "payload": entry.event.model_dump(mode="json"),
+        "payload": None if is_hidden(entry, erased) else entry.event.model_dump(mode="json"),
     }
 
 

@@ -276,11 +276,12 @@ def log(
             and (until is None or entry.recorded_at < until)
         ]
         found = found[-limit:] if limit else found
+        erased = {listed.memory_id for listed in store.by_status(console.owner, "erased")}
         if console.as_json:
             for entry, of in found:
-                console.form(event_form(entry, of))
+                console.form(event_form(entry, of, erased))
             return
-        console.lines(logged([entry for entry, _ in found]))
+        console.lines(logged([entry for entry, _ in found], erased))
         if not found:
             console.note("no event" + (" fits" if kinds or session or memory or since or until else ""))
 
