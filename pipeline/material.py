@@ -131,12 +131,12 @@ def is_foreign(sentence: str, pieces: Pieces) -> bool:
     return patterns.foreign.search(sentence, pieces) is not None and not patterns.own.search(sentence, pieces)
 
 
-def is_about_the_shown(sentence: str, pieces: Pieces, material: Sequence[Material]) -> bool:
-    """Whether a sentence beside a text that is shown says nothing of the user's own."""
+def is_about_the_shown(sentence: str, pieces: Pieces, material: Sequence[Material], foreign: bool) -> bool:
+    """Whether a sentence beside a shown text, or a foreign one, says nothing of the user's own."""
     patterns = _patterns()
     if patterns.introducing.search(sentence, pieces):
         return patterns.wishes.search(sentence, pieces) is None
-    shown = any(part.kind in ("document", "log", "code") for part in material)
+    shown = foreign or any(part.kind in ("document", "log", "code") for part in material)
     return shown and patterns.own_beside.search(sentence, pieces) is None
 
 

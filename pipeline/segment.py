@@ -142,15 +142,18 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
         if clauses > MAX_CLAUSES:
             cut = f"only the first {MAX_CLAUSES} clauses of the message were analysed"
             break
-        if (doubtful and is_foreign(sentence.text, sentence.pieces)) or (
-            material and is_about_the_shown(sentence.text, sentence.pieces, material)
-        ):
+        if doubtful and is_foreign(sentence.text, sentence.pieces):
             foreign.append(sentence)
         else:
             sentences.append(sentence)
-    if foreign:
-        apart = (Material(one.start, one.end, "document") for one in foreign)
+    if material or foreign:
+        about = [
+            one for one in sentences if is_about_the_shown(one.text, one.pieces, material, bool(foreign))
+        ]
+        sentences = [one for one in sentences if one not in about]
+        apart = [Material(one.start, one.end, "document") for one in (*foreign, *about)]
         material = tuple(sorted((*material, *apart), key=lambda part: part.start))
+        foreign += about
     return Segmented(norm, tuple(sentences), material, cut, tuple(foreign))
 
 
