@@ -59,6 +59,8 @@ class Timeline:
             self.streams.setdefault(entry.stream_id, []).append(entry)
         self._struck = {stream: struck_versions(entries) for stream, entries in self.streams.items()}
         self.batches = {e.event.batch_id: e.event.kind for e in events if isinstance(e.event, BatchOpened)}
+        self.erased = {memory_id for memory_id, memory in state.memories.items() if memory.erased}
+        """Memories of which nothing is known any more: nothing is decided on them."""
         self.order = self._places()
 
     @property
@@ -115,13 +117,17 @@ class Walk:
     """The state at one place of the order after another; places only ever ascend.
 
     Recorded rollbacks are left out and what they struck is struck here directly: a candidate is
-    decided on what stands, not on what was believed to stand at the time.
+    decided on what stands, not on what was believed to stand at the time. Erased memories never were.
     """
 
     def __init__(self, timeline: Timeline, struck: set[Key]) -> None:
         self._timeline = timeline
         self._struck = _by_stream(struck)
-        entries = (e for e in timeline.events if not isinstance(e.event, RolledBack))
+        entries = (
+            entry
+            for entry in timeline.events
+            if not isinstance(entry.event, RolledBack) and entry.stream_id not in timeline.erased
+        )
         self._ahead = sorted(entries, key=lambda e: timeline.order[key_of(e)])
         self._next = 0
         self._seen: set[str] = set()

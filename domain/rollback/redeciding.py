@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Protocol
 
-from ..decision import Decision, EndMemory
+from ..decision import CreateMemory, Decision, EndMemory
 from ..events import Expired, Proposed, Updated
 from ..owner_state import OwnerState
 from ..plan import Redo
@@ -60,11 +60,13 @@ class Redeciding:
 
     def _candidates(self) -> list[tuple[Place, RecordedEvent, Proposed]]:
         """What was put forward by itself and not decided by a person, in the order of places."""
+        line = self._recorded.line
         candidates = [
             (self._place(e), e, e.event)
             for e in self._recorded.events
             if isinstance(e.event, Proposed)
-            and not self._recorded.line.is_derived(e)
+            and e.stream_id not in line.erased
+            and not line.is_derived(e)
             and not is_personal(e.event)
         ]
         return sorted(candidates, key=lambda one: one[0])
@@ -123,11 +125,14 @@ class Redeciding:
             self._outlook.undo({key_of(effect)})
             self._redo(entry, event, replace(decision, target=entry.stream_id))
         elif decision.outcome == "accepted":
-            if self._covers_another(effect, decision) or self._came_to_nothing(effect):
+            moved = self._covers_another(effect, decision) or self._counts_others(effect, decision)
+            if moved or self._came_to_nothing(effect):
                 self._outlook.undo({key_of(effect)})
                 self._redo(entry, event, decision)
             else:
                 self._ending.again(entry, effect, decision)
+        elif self._lost_a_sighting(effect):
+            self._outlook.undo({key_of(effect)})
 
     def _covers_another(self, effect: RecordedEvent, decision: Decision) -> bool:
         """Whether a version stands on another thing's memory, which would be a memory of its own now."""
@@ -139,6 +144,19 @@ class Redeciding:
         others = without(memory, effect.stream_version).current
         slot = self._recorded.state.slot
         return others is not None and slot(others.statement).key != slot(memory.current.statement).key
+
+    def _counts_others(self, effect: RecordedEvent, decision: Decision) -> bool:
+        """Whether hints became a memory of which one is undone, and another one is counted in its stead."""
+        if not self._lost_a_sighting(effect):
+            return False
+        standing = {cause.ref for cause in self._recorded.causes(effect) if not self._struck.is_undone(cause)}
+        counted = {ref for c in decision.commands if isinstance(c, CreateMemory) for ref in c.caused_by}
+        return not counted <= standing
+
+    def _lost_a_sighting(self, effect: RecordedEvent) -> bool:
+        """Whether hints became a memory of which one is undone: it stands only by another decision."""
+        causes = self._recorded.causes(effect) if is_promotion(effect) else []
+        return any(self._struck.is_undone(cause) for cause in causes)
 
     def _came_to_nothing(self, effect: RecordedEvent) -> bool:
         """Whether a version took the place of one that is retracted now: as words, they came later."""

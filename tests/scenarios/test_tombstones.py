@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from memstrata import Selector
 from memstrata.domain.errors import MemoryStateError, RefusedError
 from memstrata.domain.events import Erased
 from memstrata.domain.ports import Append
@@ -86,3 +87,21 @@ def test_nothing_of_it_is_known_to_have_held(stage: Stage) -> None:
 
     assert (folded.current, folded.latest, folded.closing, folded.periods) == (None, None, None, ())
     assert (folded.status, len(folded.versions)) == ("erased", 1)
+
+
+def test_an_undo_holds_nothing_that_was_said_to_an_erased_memory() -> None:
+    stage = Stage()
+    stage.says("in Turin", city("Turin"), session="s1")
+    stage.says("perhaps Leeds", city("Leeds", certainty="uncertain"), session="s2")
+    turin = stage.id_of("用户住在Turin")
+    assert [e.stream_id for e in stage.memory.log(OWNER) if getattr(e.event, "outcome", "") == "refused"] == [
+        turin
+    ]
+    erase(stage, turin)
+
+    before = stage.position
+    stage.memory.apply(OWNER, stage.memory.plan_rollback(OWNER, Selector(session="s1")))
+
+    assert (stage.active(), stage.memory.held(OWNER)) == ([], [])
+    assert [name for _, name, _ in stage.written_since(before)] == ["RolledBack"]
+    stage.check()
