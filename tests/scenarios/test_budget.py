@@ -12,7 +12,9 @@ from memstrata.application.recall import _may_fit, _said_in, estimated_tokens
 OWNER = "acme/lin"
 
 
-@pytest.mark.parametrize("content", ["用户喜欢面条", "The user likes noodles", "用户用 Python 写代码", "短", "x"])
+@pytest.mark.parametrize(
+    "content", ["用户喜欢面条", "The user likes noodles", "用户用 Python 写代码", "短", "x"]
+)
 @pytest.mark.parametrize("month", range(1, 13))
 def test_what_fits_is_never_left_unread(content: str, month: int) -> None:
     cost = estimated_tokens(f"{content}{_said_in(content, datetime(2026, month, 28, tzinfo=UTC))}")
