@@ -136,7 +136,7 @@ def is_about_the_shown(sentence: str, pieces: Pieces, material: Sequence[Materia
     patterns = _patterns()
     if patterns.introducing.search(sentence, pieces):
         return patterns.wishes.search(sentence, pieces) is None
-    shown = foreign or any(part.kind in ("document", "log", "code") for part in material)
+    shown = foreign or bool(material)
     return shown and patterns.own_beside.search(sentence, pieces) is None
 
 
