@@ -20,7 +20,7 @@ from sqlalchemy.schema import CreateTable
 from ....projections.rows import PROJECTIONS
 from .. import tables as log
 from ..driver import Driver, Prepared
-from .tables import ViewTables, view_tables
+from .tables import LIVE, ViewTables
 
 GENERATION = "views_generation"
 _kept = log.projection.c
@@ -65,8 +65,7 @@ def create_live(connection: Connection) -> None:
     """
     if generation_of(connection) is not None:
         return
-    tables = view_tables(1)
-    create_tables(connection, tables)
+    create_tables(connection, LIVE)
     connection.execute(insert(log.meta), {"name": GENERATION, "value": "1"})
     empty = select(log.head.c.part).where(log.head.c.pos == 0)
     set_checkpoints(connection, dict.fromkeys(connection.execute(empty).scalars(), 0))

@@ -15,7 +15,7 @@ from ..codec import Codec
 from ..driver import Driver, driver_of
 from .checkpoints import Checkpoints, create_live
 from .streams import EventReader, FoldedStreams
-from .tables import ViewTables, view_tables
+from .tables import LIVE, ViewTables
 from .writer import RowWriter, Work, execute
 
 
@@ -89,7 +89,7 @@ class ViewProjector:
         if not events or not self._checkpoints.advance(driver, dialect, part, events[-1].position):
             return
         if self._folder is None:
-            self._folder = RowFolder(view_tables(1), self._shaping, self._codec, dialect, kept_events=20_000)
+            self._folder = RowFolder(LIVE, self._shaping, self._codec, dialect, kept_events=20_000)
         execute(driver, self._folder.fold(driver, [(owner_ref, events)]))
 
     def _forget(self, _: Connection) -> None:

@@ -3,53 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from datetime import datetime
 from operator import itemgetter
-from typing import Any, TypeVar
+from typing import Any
 
 from sqlalchemy import Column, Dialect, Row, Select, bindparam, distinct, func, select, true
 
-from ....domain.events import Created, Proposed, Updated
 from ....domain.many_objects import many_objects
 from ....domain.memory import Memory, Status
 from ....domain.owner import Owner
 from ....domain.scope import ScopeKind
 from ....domain.statement import Statement
 from ....domain.values import EventRef
-from ....projections.decisions import decision_row, turn_row
+from ....projections.decisions import turn_row
 from ....projections.memories import Shaping, memory_row
 from ....projections.ports import Counts, DecisionQuery, Found, Kind, Listed
 from ....projections.rows import BatchRow, DecisionRow, HeldRow, MemoryRow, PeriodRow, TurnRow, VersionRow
-from ....projections.versions import strikes, version_rows
+from ....projections.versions import version_rows
 from ..driver import Prepared, driver_of
 from ..keyed import to_microseconds
 from ..store import SqlEventStore
 from .checkpoints import stale
+from .decision_queries import DecisionQueries
 from .held import HeldQuery
-from .shapes import Shape
-from .tables import OPEN, view_tables
-from .writer import batch_shape, memory_shape, period_shape
+from .stored_rows import BESIDE, MEMORY, PERIOD, Statements, statements_at, stored_period
+from .tables import LIVE, OPEN
+from .writer import batch_shape
 
-R = TypeVar("R")
+_memory, _period = LIVE.memory, LIVE.period
+_decision, _batch = LIVE.decision, LIVE.batch
+_BATCH = batch_shape(LIVE)
 
-_tables = view_tables(1)
-_memory, _period = _tables.memory, _tables.period
-_decision, _batch = _tables.decision, _tables.batch
-_PERIOD, _BATCH = period_shape(_tables), batch_shape(_tables)
-_MEMORY: Shape[MemoryRow] = memory_shape(_tables)
-_COLUMNS = len(_MEMORY.columns)
+_AGE = itemgetter(MEMORY.place("created_pos"), MEMORY.place("memory_id"))
 
-_AGE = itemgetter(_MEMORY.place("created_pos"), _MEMORY.place("memory_id"))
+_STATUS = BESIDE + PERIOD.place("status")
+_SAID = BESIDE + PERIOD.place("said_pos")
+_SCOPE = BESIDE + PERIOD.place("scope_kind")
 
-_STATUS = _COLUMNS + _PERIOD.place("status")
-_SAID = _COLUMNS + _PERIOD.place("said_pos")
-_SCOPE = _COLUMNS + _PERIOD.place("scope_kind")
-
-_PREFIX = re.compile(r"[0-9a-f]{1,32}")
-_MOST_AHEAD = 256
-"""How many statements are read at once for somebody who goes through a list."""
+_FULL, _PREFIX = re.compile(r"[0-9a-f]{32}"), re.compile(r"[0-9a-f]{1,32}")
 
 
 class SqlViews:
@@ -59,6 +52,7 @@ class SqlViews:
         self._store, self._shaping = store, shaping
         self._holding_queries: tuple[Prepared, Prepared] | None = None
         self._prefix_queries: dict[Kind, Prepared] | None = None
+        self._decisions = DecisionQueries(store)
         self._held = HeldQuery(store, self.said, lambda content: " ".join(shaping.tokens(content)))
 
     def stale(self) -> list[str]:
@@ -95,7 +89,7 @@ class SqlViews:
             return self._holding(owner, valid_at, wanted, as_of, scope, limit)
         if as_of is not None:
             return self._known(owner, wanted, as_of, scope)[:limit]
-        query = select(*_MEMORY.columns).where(self._of(owner, _memory))
+        query = select(*MEMORY.columns).where(self._of(owner, _memory))
         query = query if wanted is None else query.where(_memory.c.status.in_(wanted))
         query = query if scope is None else query.where(_memory.c.scope_kind == scope)
         found = self._rows(query.order_by(_memory.c.created_pos, _memory.c.memory_id).limit(limit))
@@ -108,11 +102,11 @@ class SqlViews:
 
     def said(self, owner: Owner, positions: Sequence[int]) -> dict[int, Statement]:
         """The statements of the owner's events at these positions. See the port."""
-        return _said(self._store, owner, positions)
+        return statements_at(self._store, owner, positions)
 
     def memory(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> MemoryRow | None:
         """One memory by its full id. See the port."""
-        query = select(*_MEMORY.columns).where(self._of(owner, _memory), _memory.c.memory_id == memory_id)
+        query = select(*MEMORY.columns).where(self._of(owner, _memory), _memory.c.memory_id == memory_id)
         row = next(iter(self._stored(owner, self._rows(query))), None)
         # An erased memory has no past to be shown either. One without a row may have had one: what
         # made it a memory was undone since.
@@ -131,15 +125,15 @@ class SqlViews:
 
     def periods(self, owner: Owner, memory_id: str, *, as_of: int | None = None) -> Sequence[PeriodRow]:
         """What was known to hold when. See the port."""
-        query = select(*_PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
+        query = select(*PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
         query = query.where(_known_at(as_of)).order_by(_period.c.valid_from)
-        return [replace(_PERIOD.decode(row), known_to=None) for row in self._rows(query)]
+        return [replace(PERIOD.decode(row), known_to=None) for row in self._rows(query)]
 
     def known_periods(self, owner: Owner, memory_id: str) -> Sequence[PeriodRow]:
         """All that ever was known to hold. See the port."""
-        query = select(*_PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
+        query = select(*PERIOD.columns).where(self._of(owner, _period), _period.c.memory_id == memory_id)
         rows = self._rows(query.order_by(_period.c.known_from, _period.c.valid_from))
-        return [_PERIOD.decode(row) for row in rows]
+        return [PERIOD.decode(row) for row in rows]
 
     def _holding(
         self,
@@ -162,11 +156,11 @@ class SqlViews:
             for row in found
             if (wanted is None or row[_STATUS] in wanted) and (scope is None or row[_SCOPE] == scope)
         ][:limit]
-        statements = _Statements(self._store, owner, [row[_SAID] for row in found])
+        statements = Statements(self._store, owner, [row[_SAID] for row in found])
         if as_of is None:
-            periods, rows = [_stored_period(row) for row in found], [statements.row(row) for row in found]
+            periods, rows = [stored_period(row) for row in found], [statements.row(row) for row in found]
         else:
-            periods = [replace(_PERIOD.decode(row[_COLUMNS:]), known_to=None) for row in found]
+            periods = [replace(PERIOD.decode(row[BESIDE:]), known_to=None) for row in found]
             then = self._folded(owner, [period.memory_id for period in periods], as_of)
             rows = [then[period.memory_id] for period in periods]
         return [Listed(row, period, statements.at) for row, period in zip(rows, periods, strict=True)]
@@ -228,44 +222,11 @@ class SqlViews:
 
     def decisions(self, owner: Owner, query: DecisionQuery) -> Sequence[DecisionRow]:
         """The decisions that fit, ascending by position. See the port."""
-        kept = _decision.c
-        found = _DECIDED.where(self._of(owner, _decision))
-        for name in ("session", "outcome", "turn_id", "memory_id", "correlation_id"):
-            value = getattr(query, name)
-            found = found if value is None else found.where(kept[name] == value)
-        if query.kind is not None:
-            judged = kept.outcome.is_(None)
-            found = found.where(judged if query.kind == "judged" else ~judged)
-        if query.in_force is not None:
-            stands = kept.struck_by.is_(None)
-            found = found.where(stands if query.in_force else ~stands)
-        if query.since is not None:
-            found = found.where(kept.said_at >= to_microseconds(query.since))
-        if query.until is not None:
-            found = found.where(kept.said_at < to_microseconds(query.until))
-        rows = self._rows(found.order_by(kept.position.desc()).limit(query.limit))
-        with many_objects():
-            entries = self._store.read_at(owner, [position for position, _, _ in rows])
-        decided = []
-        for position, struck_by, status in reversed(rows):
-            entry = entries[position]
-            erased = status == "erased" and isinstance(entry.event, Proposed)
-            row = decision_row(
-                entry,
-                struck_by,
-                erased=erased and entry.event.target == entry.stream_id,  # type: ignore[attr-defined]
-            )
-            assert row is not None
-            decided.append(row)
-        return decided
+        return self._decisions.fitting(owner, query)
 
     def decision(self, owner: Owner, ref: EventRef) -> DecisionRow | None:
         """The judgement or proposal that an event recorded. See the port."""
-        entries = self._store.read_stream(owner, ref.stream)
-        if not 1 <= ref.version <= len(entries):
-            return None
-        erased = Memory(ref.stream, tuple(entries)).erased
-        return decision_row(entries[ref.version - 1], strikes(entries).get(ref.version), erased=erased)
+        return self._decisions.recorded_by(owner, ref)
 
     def turn(self, owner: Owner, turn_id: str) -> TurnRow | None:
         """One turn by its full id, from its own events. See the port."""
@@ -275,14 +236,7 @@ class SqlViews:
         self, owner: Owner, *, session: str | None = None, limit: int | None = None
     ) -> Sequence[TurnRow]:
         """Turns, ascending by position. See the port."""
-        last = func.max(_decision.c.position)
-        query = select(_decision.c.turn_id).where(self._of(owner, _decision), _decision.c.outcome.is_(None))
-        query = query if session is None else query.where(_decision.c.session == session)
-        with self._store.one_view():
-            found = self._rows(query.group_by(_decision.c.turn_id).order_by(last.desc()).limit(limit))
-            streams = self._store.read_streams(owner, [turn_id for (turn_id,) in found])
-        rows = [turn_row(streams[turn_id]) for (turn_id,) in reversed(found)]
-        return [row for row in rows if row is not None]
+        return self._decisions.turns(owner, session, limit)
 
     def batches(self, owner: Owner) -> Sequence[BatchRow]:
         """Batches in the order in which they were opened. See the port."""
@@ -349,97 +303,12 @@ class SqlViews:
             return connection.execute(query).all()
 
     def _stored(self, owner: Owner, found: Sequence[Row[Any]]) -> list[MemoryRow]:
-        """The rows of which the columns of `_MEMORY` were selected."""
-        statements = _Statements(self._store, owner, [row.said_pos for row in found])
+        """The rows of which the columns of `MEMORY` were selected."""
+        statements = Statements(self._store, owner, [row.said_pos for row in found])
         return [statements.row(row) for row in found]
 
 
-def _reading(cls: type[R], shape: Shape[R], first: int) -> type[R]:
-    """A class of rows that read their fields from what was selected, when they are asked for.
-
-    The columns of the shape begin at the place `first`.
-    """
-
-    def field(place: int, name: str) -> property:
-        decode = shape.decoders.get(name)
-        if decode is None:
-            return property(lambda row: row._found[place])
-        return property(lambda row: decode(row._found[place]))
-
-    fields = {c.name: field(place, c.name) for place, c in enumerate(shape.columns, start=first)}
-    return type(f"Stored{cls.__name__}", (cls,), fields)
-
-
-class _StatedRow(MemoryRow):
-    """A memory whose statement is read from its event when it is asked for."""
-
-    _statements: _Statements
-
-    @property
-    def statement(self) -> Statement | None:
-        return None if self.said_pos is None else self._statements.at(self.said_pos)
-
-
-_StoredMemory = _reading(_StatedRow, _MEMORY, 0)
-_StoredPeriod = _reading(PeriodRow, _PERIOD, _COLUMNS)
-_new, _put = object.__new__, object.__setattr__
-
-
-def _stored_period(found: Sequence[Any]) -> PeriodRow:
-    row = _new(_StoredPeriod)
-    _put(row, "_found", found)
-    return row
-
-
-class _Statements:
-    """Statements of one owner's events, read when they are asked for: events never change.
-
-    `positions` are those that may be asked for, in the order in which it is likely.
-    """
-
-    def __init__(self, store: SqlEventStore, owner: Owner, positions: Sequence[int]) -> None:
-        self._store, self._owner, self._positions = store, owner, positions
-        self._places: Mapping[int, int] | None = None
-        self._read: dict[int, Statement] = {}
-        self._ahead, self._next = 1, 0
-
-    def row(self, found: Sequence[Any]) -> MemoryRow:
-        """The row of a memory of which the columns of `_MEMORY` were selected, and more behind them."""
-        row = _new(_StoredMemory)
-        _put(row, "_found", found)
-        _put(row, "_statements", self)
-        return row
-
-    def at(self, position: int) -> Statement:
-        """The statement of the event at a position that has one."""
-        if position not in self._read:
-            if self._places is None:
-                self._places = {known: place for place, known in enumerate(self._positions)}
-            place = self._places.get(position, -1)
-            # Whoever goes through the list is read ahead for; whoever picks from it is not.
-            self._ahead = min(2 * self._ahead, _MOST_AHEAD) if place == self._next else 1
-            self._next = place + self._ahead
-            chosen = self._positions[place : self._next] if place >= 0 else [position]
-            self._read |= _said(self._store, self._owner, chosen)
-        return self._read[position]
-
-
-def _said(store: SqlEventStore, owner: Owner, positions: Sequence[int]) -> dict[int, Statement]:
-    return {
-        position: entry.event.statement
-        for position, entry in store.read_at(owner, positions).items()
-        if isinstance(entry.event, Created | Updated | Proposed) and entry.event.statement is not None
-    }
-
-
-_FULL = re.compile(r"[0-9a-f]{32}")
-_DECIDED = select(_decision.c.position, _decision.c.struck_by, _memory.c.status).join_from(
-    _decision,
-    _memory,
-    (_decision.c.owner_ref == _memory.c.owner_ref) & (_decision.c.memory_id == _memory.c.memory_id),
-    isouter=True,
-)
-_HOLDING: Select[Any] = select(*_MEMORY.columns, *_PERIOD.columns).join_from(
+_HOLDING: Select[Any] = select(*MEMORY.columns, *PERIOD.columns).join_from(
     _period,
     _memory,
     (_period.c.owner_ref == _memory.c.owner_ref) & (_period.c.memory_id == _memory.c.memory_id),

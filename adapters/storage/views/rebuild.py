@@ -26,7 +26,7 @@ from ..store import SqlEventStore
 from .checkpoints import GENERATION, create_live, generation_of, set_checkpoints
 from .helping import Helper, MakeShaping
 from .shadow import HALVES, SLICE, Shadow
-from .tables import RETIRED, view_tables
+from .tables import LIVE, RETIRED
 
 _TRIES = 3
 """How often a moment without appends is looked for to compare at, before appends are made to wait."""
@@ -125,7 +125,6 @@ class _Run:
         self, store: SqlEventStore, shaping: Shaping, codec: Codec, progress: Progress | None
     ) -> None:
         self._store, self._shaping, self._codec, self._progress = store, shaping, codec, progress
-        self._live = view_tables(1)
         self.events = 0
 
     def begin(self, *, fresh: bool) -> None:
@@ -181,7 +180,7 @@ class _Run:
         return all(row.pos == self.shadow.reached(row.part) for row in heads)
 
     def _compared(self, connection: Connection) -> tuple[TableReport, ...]:
-        pairs = zip(self._live.all, self.shadow.tables.all, strict=True)
+        pairs = zip(LIVE.all, self.shadow.tables.all, strict=True)
         return tuple(_compared(connection, live, rebuilt) for live, rebuilt in pairs)
 
     def swap(self) -> None:
@@ -190,7 +189,7 @@ class _Run:
             self.shadow.check_owned(connection)
             self._catch_up(locked=True)
             reached = {part: self._store.head_position(part) for part in self._store.partitions}
-            self.shadow.take_place(connection, [*(table.name for table in self._live.all), *RETIRED])
+            self.shadow.take_place(connection, [*(table.name for table in LIVE.all), *RETIRED])
             generation = update(log.meta).where(log.meta.c.name == GENERATION)
             connection.execute(generation.values(value=str(self.shadow.generation)))
             set_checkpoints(connection, reached)

@@ -194,3 +194,7 @@ def _of_batch() -> list[Column[Any]]:
         _position("closed_pos", nullable=True),
         _number("written", nullable=True),
     ]
+
+
+LIVE = view_tables(1)
+"""The tables that are read and that appends keep in step, of whatever generation their keys are."""
