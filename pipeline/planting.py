@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from .segment import Segmented, Sentence
+from .segment import MAX_LENGTH, Segmented, Sentence
 from .sought import Needs, Pieces, Sought, pieces_of
 from .text import undisguised
 
@@ -51,7 +51,7 @@ def _either(patterns: Sequence[str]) -> str:
 def plants_something(parts: Segmented) -> bool:
     """Whether a message speaks to the memory, or to the model behind the assistant, in the user's name."""
     words = _words()
-    whole = parts.norm.text
+    whole = parts.norm.text[:MAX_LENGTH]
     if undisguised(whole) is not whole:
         plain = undisguised("\n".join(_stretches(parts)))
         said = [(plain, pieces_of(plain))]
@@ -81,7 +81,7 @@ def _stretches(parts: Segmented) -> Iterator[str]:
         if (part.start, part.end) not in own:
             yield parts.norm.text[at : part.start]
             at = part.end
-    yield parts.norm.text[at:]
+    yield parts.norm.text[at:MAX_LENGTH]
 
 
 def _told(sentence: Sentence) -> tuple[str, Pieces]:

@@ -15,16 +15,10 @@ from functools import cache, lru_cache
 from importlib import resources
 from typing import Any
 
-from .material import (
-    Material,
-    ends_fiction,
-    is_about_the_shown,
-    is_foreign,
-    material_in,
-    may_be_foreign,
-    starts_fiction,
-)
+from .foreign import is_about_the_shown, is_foreign, may_be_foreign
+from .material import Material, material_in
 from .memo import of_last_texts
+from .playing import ends_fiction, starts_fiction
 from .sought import Pieces, Sought, pieces_of
 from .text import NormText, normalise
 
@@ -147,13 +141,12 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
         else:
             sentences.append(sentence)
     if material or foreign:
-        about = [
-            one for one in sentences if is_about_the_shown(one.text, one.pieces, material, bool(foreign))
-        ]
-        sentences = [one for one in sentences if one not in about]
-        apart = [Material(one.start, one.end, "document") for one in (*foreign, *about)]
+        kept: list[Sentence] = []
+        for one in sentences:
+            (foreign if is_about_the_shown(one.text, one.pieces) else kept).append(one)
+        sentences = kept
+        apart = [Material(one.start, one.end, "document") for one in foreign]
         material = tuple(sorted((*material, *apart), key=lambda part: part.start))
-        foreign += about
     return Segmented(norm, tuple(sentences), material, cut, tuple(foreign))
 
 

@@ -7,7 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from memstrata.pipeline.material import _HEADING, _HEADINGS, _QUOTE, _QUOTES, _enclosed
+from memstrata.pipeline.material import _HEADING, _HEADINGS
+from memstrata.pipeline.quotation import QUOTE, QUOTES, enclosed
 from memstrata.pipeline.segment import (
     MAX_CLAUSES,
     Segmented,
@@ -165,5 +166,5 @@ def test_marks_pair_with_the_next_one_that_closes(marks: str, around: int, close
     quotes = r"“[^”]{0,4000}(?:”|\Z)|「[^」]{0,4000}」|『[^』]{0,4000}』|\"[^\"]{1,4000}\""
     headings = r"【[^】]{0,4000}】"
 
-    for opening, found, plain in ((_QUOTE, _QUOTES, quotes), (_HEADING, _HEADINGS, headings)):
-        assert list(_enclosed(text, opening, found)) == [match.span() for match in re.finditer(plain, text)]
+    for opening, found, plain in ((QUOTE, QUOTES, quotes), (_HEADING, _HEADINGS, headings)):
+        assert list(enclosed(text, opening, found)) == [match.span() for match in re.finditer(plain, text)]

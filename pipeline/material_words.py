@@ -1,0 +1,55 @@
+"""The words and shapes by which material is known: `lexicon/material.toml`, compiled when it is first asked for."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from .layout import Shapes
+from .sought import Pieces, Sought
+
+_EACH = ("introduces", "requests", "requests_above", "headings", "notices", "others")
+
+
+@dataclass(frozen=True, slots=True)
+class MaterialWords:
+    """The lists by their names in the file."""
+
+    one: Mapping[str, Sought]
+    """Lists whose patterns are looked for together."""
+    each: Mapping[str, Sequence[Sought]]
+    """Lists whose patterns are looked for one by one; together they would take twice the time."""
+    shapes: Shapes
+
+
+@cache
+def material_words() -> MaterialWords:
+    """Read once."""
+    raw: dict[str, Any] = tomllib.loads(
+        resources.files(__package__).joinpath("lexicon/material.toml").read_text("utf-8")
+    )
+    lists = raw.pop("lists")
+    filled = {name: [_filled(one, lists) for one in part["patterns"]] for name, part in raw.items()}
+    shapes = {name: re.compile("|".join(filled.pop(f"{name}_lines"))) for name in ("code", "begins", "ends")}
+    speakers = re.compile("|".join(filled.pop("speakers")))
+    each = {name: [Sought(one) for one in filled.pop(name)] for name in _EACH}
+    one = {name: Sought("|".join(patterns)) for name, patterns in filled.items()}
+    return MaterialWords(one, each, Shapes(**shapes, speakers=speakers))
+
+
+def _filled(pattern: str, lists: Mapping[str, str]) -> str:
+    """A pattern with the words of the lists that it names as `<list>`."""
+    for name, words in lists.items():
+        pattern = pattern.replace(f"<{name}>", f"(?:{words})")
+    return pattern
+
+
+def matches_of(patterns: Sequence[Sought], text: str, pieces: Pieces) -> Iterator[re.Match[str]]:
+    """The matches of the first pattern, then those of the next."""
+    for pattern in patterns:
+        yield from pattern.finditer(text, pieces)
