@@ -5,9 +5,8 @@ from __future__ import annotations
 import re
 import tomllib
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import resources
-from threading import local
 from typing import Any
 
 from ...domain.ports import Prepared
@@ -241,11 +240,8 @@ class Reading:
 
     @classmethod
     def of(cls, prepared: Prepared) -> Reading:
-        """The reading of a turn; that of this thread's last turn is kept."""
-        kept: Reading | None = getattr(_last, "reading", None)
-        if kept is None or kept.prepared is not prepared:
-            kept = _last.reading = cls(prepared)
-        return kept
+        """The reading of a turn; those of the last few turns are kept."""
+        return _reading_of(_Itself(prepared))
 
     def __init__(self, prepared: Prepared, *, retold: bool = False) -> None:
         self.prepared = prepared
@@ -308,7 +304,24 @@ class Reading:
         return self.prepared.text[first:last]
 
 
-_last = local()
+class _Itself:
+    """A turn as a key: compared by identity, for its words would have to be compared each time."""
+
+    __slots__ = ("prepared",)
+
+    def __init__(self, prepared: Prepared) -> None:
+        self.prepared = prepared
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Itself) and other.prepared is self.prepared
+
+    def __hash__(self) -> int:
+        return id(self.prepared)
+
+
+@lru_cache(maxsize=8)
+def _reading_of(turn: _Itself) -> Reading:
+    return Reading(turn.prepared)
 
 
 def _spoken(sentence: Sentence, text: str) -> Spoken:

@@ -45,6 +45,11 @@ def features_of(text: str, marks: frozenset[str] = frozenset()) -> list[str]:
     return list(found)
 
 
+def token_count(text: str) -> int:
+    """How many Hanzi, words and numbers a normalised clause has."""
+    return sum(1 for match in _TOKEN.finditer(text) if match.group()[0].isalnum())
+
+
 def _token(word: str) -> str:
     return "0" if word[0].isdigit() else word[:_LONGEST_WORD].replace("’", "'")
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-QUESTIONS = ("keep", "says", "mood", "about", "lasting")
+QUESTIONS = ("keep", "says", "mood", "about", "lasting", "attribute")
 """What is asked of a clause; see training/README.md for the answers."""
 
 
@@ -43,11 +43,16 @@ class Model:
 
     def worth_keeping(self, known: Sequence[int]) -> float:
         """How probable it is, 0..1, that a clause with these features is worth keeping."""
-        return 1.0 / (1.0 + math.exp(-_sum(self.answers["keep"][0], known)))
+        return _probability(_sum(self.answers["keep"][0], known))
 
     def answer(self, question: str, known: Sequence[int]) -> str:
         """The most probable answer to a question; of equals the first."""
         return max(self.answers[question], key=lambda one: _sum(one, known)).name
+
+    def sure_answer(self, question: str, known: Sequence[int]) -> tuple[str, float]:
+        """The most probable answer, and its probability among all others, 0..1."""
+        best = max(self.answers[question], key=lambda one: _sum(one, known))
+        return best.name, _probability(_sum(best, known))
 
     def weightiest(self, features: Sequence[str], count: int) -> list[str]:
         """The features that speak most for keeping a clause, the weightiest first."""
@@ -55,6 +60,10 @@ class Model:
         found = [(weights[self.places[one]], one) for one in features if one in self.places]
         found.sort(key=lambda pair: -pair[0])
         return [one for weight, one in found[:count] if weight > 0]
+
+
+def _probability(score: float) -> float:
+    return 1.0 / (1.0 + math.exp(-score))
 
 
 def _sum(answer: Answer, known: Sequence[int]) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib import resources
 from typing import Any
@@ -21,6 +21,8 @@ from ..extract.reading import Reading, Spoken, Subject, trimmed
 from ..segment import MASK
 from ..signals import Seen, kinds_of, to_signals
 from ..text import language_of
+from .features import token_count
+from .kinds import Kind, kinds
 from .model import Model, the_model
 from .piece import Piece
 
@@ -33,36 +35,17 @@ class Threshold:
     beside: float
 
 
-@dataclass(frozen=True, slots=True)
-class _Kind:
-    """What a kind of saying becomes."""
-
-    kind: CandidateKind
-    attribute: str
-    category: Category
-    importance: int
-    intent: Intent = "assert"
-
-
-_KINDS = {
-    "fact": _Kind("fact", "fact", "important_fact", 4),
-    "preference": _Kind("preference", "preference", "preference", 3),
-    "boundary": _Kind("boundary", "preference", "boundary", 4),
-    "goal": _Kind("plan", "goal", "important_fact", 3),
-    "constraint": _Kind("constraint", "constraint", "preference", 4),
-    "retraction": _Kind("retraction", "fact", "important_fact", 3, "end"),
-    "correction": _Kind("fact", "fact", "important_fact", 4, "correct"),
-}
 _ASSERTING = ("statement", "request", "hedge")
 """Moods of what may be remembered; the policy lets what is hedged wait."""
 
-_STYLE = _Kind("style", "answer_style", "conversation_style", 3)
-_INSTRUCTION = _Kind("preference", "instruction", "preference", 3)
-_PROJECT = _Kind("project_fact", "project_fact", "important_fact", 4)
-
-
 _ONE_THOUGHT = 3
 """Clauses that may make one thought together, as in what the model was trained on."""
+
+ATTRIBUTE_FROM = 0.6
+"""Probability from which on an attribute is believed; a wrong one would let a statement take another's place."""
+
+_LEAST_TOKENS = 4
+"""Hanzi and words below which a clause tells too little to be judged by its words alone."""
 
 _HOPELESS = 0.1
 """Probability of a sentence below which its clauses are not asked about one by one."""
@@ -110,7 +93,7 @@ def _in_sentence(spoken: Spoken, reading: Reading, spoken_for: Sequence[Span]) -
 
 def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
     model, probability = the_model(), piece.probability
-    if probability < limit or piece.asks:
+    if probability < limit or piece.asks or token_count(piece.text) < _LEAST_TOKENS:
         return None
     says, about, mood = (model.answer(question, piece.known) for question in ("says", "about", "mood"))
     kind = _kind_of(says, about, piece, reading) if mood in _ASSERTING else None
@@ -136,26 +119,34 @@ def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
         signals=_signals(piece, reading, span),
         certainty="uncertain" if mood == "hedge" else _certainty(piece.spoken),
         time=_time(reading, piece),
-        family=piece.spoken.family[0] if piece.spoken.family and kind is _INSTRUCTION else None,
+        family=kind.family or _family(piece, kind),
         target_words=quote if kind.kind == "retraction" or kind.intent == "correct" else None,
         evidence=(bind(context.turn_id, reading.prepared.text, (span,)),),
         opinion=opinion,
     )
 
 
-def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> _Kind | None:
+def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> Kind | None:
     """What the clause becomes; None for what is not to be kept after all."""
-    kind = _KINDS.get(says)
-    if kind is None or about in ("other", "quoted", "world"):
+    known = kinds()
+    if says not in known.says or about in ("other", "quoted", "world"):
         return None
     if about == "project" and says in ("fact", "constraint", "preference"):
         if reading.prepared.context.project:
-            return _PROJECT
-        return _KINDS["constraint"] if reading.has_task else None
+            return known.says["project"]
+        return known.says["constraint"] if reading.has_task else None
     if says == "constraint":
-        return kind if reading.has_task else None
+        return known.says["constraint"] if reading.has_task else None
+    kind = known.says[says]
+    attribute, sure = the_model().sure_answer("attribute", piece.known)
+    if sure >= ATTRIBUTE_FROM and attribute in known.about:
+        if kind.kind == "retraction":
+            return replace(kind, attribute=known.about[attribute].attribute or kind.attribute)
+        return known.about[attribute].on(kind)
+    if says == "correction" or "correction" in piece.spoken.kinds:  # of nobody knows what
+        return None
     if says == "preference" and (piece.spoken.directed or piece.spoken.order or piece.spoken.answer):
-        return _INSTRUCTION if piece.spoken.family else _STYLE
+        return known.says["instruction" if piece.spoken.family else "style"]
     return kind
 
 
@@ -168,6 +159,11 @@ def _signals(piece: Piece, reading: Reading, span: Span) -> tuple[Signal, ...]:
     quote = reading.prepared.text[span.start : span.end]
     other = Signal(kind="third_party", text=quote, start=span.start, end=span.end, value=subject.words)
     return (*signals, other)
+
+
+def _family(piece: Piece, kind: Kind) -> str | None:
+    named = piece.spoken.family
+    return named[0] if named is not None and kind.attribute == "instruction" else None
 
 
 def _certainty(spoken: Spoken) -> Any:
