@@ -128,7 +128,7 @@ def _weight(one: HeldRow, now: datetime) -> float:
     """What counts besides the words."""
     age = max((now - one.said_at).total_seconds() / 86_400, 0.0)
     recency = 0.5 + 0.5 * 0.5 ** (age / _HALF_LIFE_DAYS)
-    weight = one.confidence * (1 + one.importance) / 6 * recency * _SOURCE_WEIGHT.get(one.source, 1.0)
+    weight: float = one.confidence * (1 + one.importance) / 6 * recency * _SOURCE_WEIGHT.get(one.source, 1.0)
     return weight + (3 - one.scope.rank) * 0.05 + (1.0 if one.pinned else 0.0)
 
 

@@ -16,10 +16,9 @@ from ..driver import Prepared, driver_of
 from ..failures import WRONG_KIND
 from ..keyed import from_microseconds, to_microseconds
 from ..store import SqlEventStore
-from .tables import OPEN, view_tables
+from .tables import LIVE, OPEN
 
-_tables = view_tables(1)
-_memory, _period = _tables.memory, _tables.period
+_memory, _period = LIVE.memory, LIVE.period
 
 _QUERY = (
     select(
@@ -83,10 +82,8 @@ class HeldQuery:
                 scope = scopes.get((kind, anchor))
                 if scope is None:
                     scope = scopes[kind, anchor] = Scope(kind=kind, anchor=anchor)
-                moment_said = from_microseconds(said_at)
-                rows.append(
-                    HeldRow(memory_id, number, said_pos, scope, *said, moment_said, bool(pinned), tokens)
-                )
+                named = (memory_id, number, said_pos, scope)
+                rows.append(HeldRow._make((*named, *said, from_microseconds(said_at), bool(pinned), tokens)))
         except WRONG_KIND as error:
             raise ProjectionDamagedError("a row of the table memory cannot be read") from error
         # The row of a memory shows its present version; another one says what it says in its event.
