@@ -42,7 +42,17 @@ ALLOWED = {
     "about": ["user", "household", "project", "other", "quoted", "world"],
     "lasting": ["standing", "dated", "task", "passing", "none"],
     "attribute": [
-        *("city", "hometown", "job_title", "employer", "salary", "experience", "education", "birthday", "age"),
+        *(
+            "city",
+            "hometown",
+            "job_title",
+            "employer",
+            "salary",
+            "experience",
+            "education",
+            "birthday",
+            "age",
+        ),
         *("body", "name", "address_form", "gender", "partner", "child", "pet", "family_member", "allergy"),
         *("diet", "health", "taste", "hobby", "skill", "language", "device", "tool", "schedule", "plan"),
         *("job_search", "study", "money", "housing", "vehicle", "belief", "answer_length", "answer_style"),
@@ -114,7 +124,9 @@ def read_rows(folder: Path) -> list[Row]:
 
 def features(text: str) -> list[str]:
     """As the reviewer of the gate takes them of a sentence; of what is only shown, by its words alone."""
-    context = TurnContext(turn_id="0" * 32, session="training", said_at=datetime(2026, 1, 5, tzinfo=UTC), zone="UTC")
+    context = TurnContext(
+        turn_id="0" * 32, session="training", said_at=datetime(2026, 1, 5, tzinfo=UTC), zone="UTC"
+    )
     reading = Reading(Prepared(Turn(user=text, session="training"), text, context))
     said = reading.parts.norm.text.strip()
     if not reading.spoken:

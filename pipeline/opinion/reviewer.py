@@ -9,17 +9,16 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from importlib import resources
 from typing import Any
 
-from ...domain.candidate import Candidate, CandidateKind, Intent, ModelOpinion, Signal, TimeFrame
+from ...domain.candidate import Candidate, ModelOpinion, Signal, TimeFrame
 from ...domain.evidence import Span, bind
-from ...domain.judgement import Category
 from ...domain.ports import Prepared
-from ..extract.reading import Reading, Spoken, Subject, trimmed
+from ..extract.reading import Reading, Spoken, trimmed
 from ..segment import MASK
-from ..signals import Seen, kinds_of, to_signals
+from ..signals import to_signals
 from ..text import language_of
 from .features import token_count
 from .kinds import Kind, kinds
@@ -29,7 +28,7 @@ from .piece import Piece
 
 @dataclass(frozen=True, slots=True)
 class Threshold:
-    """From which probability on a clause is proposed: by itself, and beside what a rule found in its sentence."""
+    """From which probability on a clause is proposed: by itself, and beside what a rule found."""
 
     alone: float
     beside: float
@@ -42,7 +41,7 @@ _ONE_THOUGHT = 3
 """Clauses that may make one thought together, as in what the model was trained on."""
 
 ATTRIBUTE_FROM = 0.6
-"""Probability from which on an attribute is believed; a wrong one would let a statement take another's place."""
+"""Probability from which on an attribute is believed: by a wrong one a statement takes another's place."""
 
 _LEAST_TOKENS = 4
 """Hanzi and words below which a clause tells too little to be judged by its words alone."""
