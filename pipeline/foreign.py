@@ -13,10 +13,8 @@ def may_be_foreign(text: str, pieces: Pieces) -> bool:
 
 def is_foreign(sentence: str, pieces: Pieces) -> bool:
     """Whether a sentence speaks of the user, of assistants or of their memory as only somebody else would."""
-    words = material_words()
-    return words.one["foreign"].search(sentence, pieces) is not None and not words.one["own"].search(
-        sentence, pieces
-    )
+    words = material_words().one
+    return words["foreign"].search(sentence, pieces) is not None and not words["own"].search(sentence, pieces)
 
 
 def is_about_the_shown(sentence: str, pieces: Pieces) -> bool:

@@ -25,12 +25,9 @@ _SPACE = re.compile(r"\s*")
 def reported_in(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     """Text before "translate the above", what somebody else says, and wording that is worked on."""
     words = material_words()
-    for sought in (
-        (words.one["points_back"], words.one["asks_about"]) if "\n" in text else (words.one["points_back"],)
-    ):
-        back = sought.search(text, pieces)
-        if back is not None and back.start() > _LONG:
-            return [(0, back.start())]
+    back = words.one["points_back"].search(text, pieces)
+    if back is not None and back.start() > _LONG:
+        return [(0, back.start())]
     told = []
     for match in words.one["tells"].finditer(text, pieces):
         ends = SENTENCE_ENDS.search(text, match.end())
@@ -43,8 +40,11 @@ def reported_in(text: str, pieces: Pieces) -> list[tuple[int, int]]:
 
 
 def introduced_in(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
-    """Text behind "translate this:"."""
+    """Text behind "translate this:", or before a question about it on the last line."""
     words = material_words()
+    about = words.one["asks_about"].search(text, pieces) if "\n" in text else None
+    if about is not None and about.start() > _LONG:
+        yield 0, about.start()
     ways = [(words.each["introduces"], _COLON_OR_LINE), (words.each["headings"], _COLON_OR_LINE)]
     ways.append((words.each["requests"], _COLON_OR_ANY_LINE))
     if "\n" in text:
@@ -103,13 +103,13 @@ def lead_in(text: str, at: int) -> int:
 def announced_in(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
     """What speaks as an office, as somebody else, as the system, or as a mail."""
     words = material_words()
-    for sought in (words.each["notices"], words.each["others"]):
-        for match in matches_of(sought, text, pieces):
+    for name in ("notices", "others"):
+        for match in matches_of(words.each[name], text, pieces):
             blank = _BLANK_LINE.search(text, match.end())
             body = _body(text, match.end(), blank.start() if blank else len(text))
             if body is not None:
                 yield match.start(), body[1]
-    for sought in (words.one["forged"], words.one["mail_heads"]):
-        found = sought.search(text, pieces)
+    for name in ("forged", "mail_heads"):
+        found = words.one[name].search(text, pieces)
         if found is not None:
             yield found.start(), len(text)

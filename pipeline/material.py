@@ -14,7 +14,7 @@ from typing import Literal
 from .introduction import announced_in, introduced_in, lead_in, reported_in
 from .layout import blocks_in, code_in, lines_of, transcript_in
 from .markup import markup_in
-from .material_words import material_words
+from .material_words import matches_of, material_words
 from .playing import ends_fiction, starts_fiction
 from .quotation import enclosed, quotes_in
 from .sought import Pieces
@@ -31,10 +31,16 @@ class Material:
     kind: MaterialKind
 
 
-def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Material, ...]:
+def is_unusual(text: str, pieces: Pieces) -> bool:
+    """Whether a text holds words by which something may be shown, or may be said by somebody else."""
+    return material_words().unusual.met_in(text, pieces)
+
+
+def material_in(text: str, pieces: Pieces, *, in_fiction: bool, unusual: bool) -> tuple[Material, ...]:
     """What is only shown in a normalised text, in order, none overlapping.
 
     `in_fiction` says that a former turn began a play: all of the text is then fiction, unless it ends it.
+    `unusual` is what `is_unusual` says of the text.
     """
     if not text:
         return ()
@@ -49,16 +55,20 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
         found += [Material(*m.span(), "log") for m in _QUOTED_LINE.finditer(text)]
         found += [Material(*m.span(), "log") for m in words.one["log_line"].finditer(text, pieces)]
         found += _shaped(text)
-    found += [Material(*m.span(), "log") for m in words.one["rails"].finditer(text, pieces)]
+    if _SIGN.search(text):
+        found += [Material(*m.span(), "log") for m in matches_of(words.each["signs"], text, pieces)]
+    if _DIGIT.search(text):
+        found += [Material(*m.span(), "log") for m in words.one["ciphers"].finditer(text, pieces)]
     found += [Material(start, end, "quote") for start, end in quotes_in(text, pieces)]
     headings = (span for span in enclosed(text, _HEADING, _HEADINGS) if span[1] - span[0] > _SHORT_HEADING)
     found += [Material(*span, "document") for span in headings]
     found += [Material(*m.span(), "document") for m in _BRACKETS.finditer(text)]
-    found += [Material(*span, "document") for span in reported_in(text, pieces)]
+    if unusual:
+        found += [Material(*span, "document") for span in reported_in(text, pieces)]
     if ":" in text or "\n" in text:  # without either, nothing is introduced
         found += [Material(*span, "document") for span in introduced_in(text, pieces)]
         found += [Material(*span, "document") for span in announced_in(text, pieces)]
-    fiction = 0 if in_fiction else starts_fiction(text, pieces)
+    fiction = 0 if in_fiction else starts_fiction(text, pieces) if unusual else None
     if fiction is not None and not (in_fiction and ends_fiction(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
     led_in = (
@@ -69,6 +79,8 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool) -> tuple[Materia
     return _merged([*found, *led_in])
 
 
+_SIGN = re.compile(r"[=%&(\\#~>|+]|[-.] [-.]")
+_DIGIT = re.compile("[0-9]")
 _FENCE = re.compile(r"```.*?(?:```|\Z)|~~~.*?(?:~~~|\Z)", re.S)
 _HEADINGS = {"【": "】"}
 _HEADING = re.compile("【")

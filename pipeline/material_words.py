@@ -1,4 +1,4 @@
-"""The words and shapes by which material is known: `lexicon/material.toml`, compiled when it is first asked for."""
+"""The words and shapes by which material is known: `lexicon/material.toml`, compiled."""
 
 from __future__ import annotations
 
@@ -11,9 +11,10 @@ from importlib import resources
 from typing import Any
 
 from .layout import Shapes
-from .sought import Pieces, Sought
+from .sought import Needs, Pieces, Sought
 
-_EACH = ("introduces", "requests", "requests_above", "headings", "notices", "others")
+_EACH = ("introduces", "requests", "requests_above", "headings", "notices", "others", "signs")
+_UNUSUAL = ("points_back", "tells", "worked_on", "rendered", "fiction_starts", "foreign")
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,8 @@ class MaterialWords:
     """Lists whose patterns are looked for together."""
     each: Mapping[str, Sequence[Sought]]
     """Lists whose patterns are looked for one by one; together they would take twice the time."""
+    unusual: Needs
+    """Of the lists that even a message of one line without a colon is looked through for."""
     shapes: Shapes
 
 
@@ -39,7 +42,8 @@ def material_words() -> MaterialWords:
     speakers = re.compile("|".join(filled.pop("speakers")))
     each = {name: [Sought(one) for one in filled.pop(name)] for name in _EACH}
     one = {name: Sought("|".join(patterns)) for name, patterns in filled.items()}
-    return MaterialWords(one, each, Shapes(**shapes, speakers=speakers))
+    unusual = Needs.of_any(one[name] for name in _UNUSUAL)
+    return MaterialWords(one, each, unusual, Shapes(**shapes, speakers=speakers))
 
 
 def _filled(pattern: str, lists: Mapping[str, str]) -> str:

@@ -16,7 +16,7 @@ from importlib import resources
 from typing import Any
 
 from .foreign import is_about_the_shown, is_foreign, may_be_foreign
-from .material import Material, material_in
+from .material import Material, is_unusual, material_in
 from .memo import of_last_texts
 from .playing import ends_fiction, starts_fiction
 from .sought import Pieces, Sought, pieces_of
@@ -119,8 +119,9 @@ def segment(text: str, *, in_fiction: bool = False) -> Segmented:
     norm = normalise(text)
     looked_at = norm.text[:MAX_LENGTH]
     pieces = pieces_of(looked_at)
-    material = material_in(looked_at, pieces, in_fiction=in_fiction)
-    doubtful = may_be_foreign(looked_at, pieces)
+    unusual = is_unusual(looked_at, pieces)
+    material = material_in(looked_at, pieces, in_fiction=in_fiction, unusual=unusual)
+    doubtful = unusual and may_be_foreign(looked_at, pieces)
     sentences: list[Sentence] = []
     foreign: list[Sentence] = []
     clauses = 0
