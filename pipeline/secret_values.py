@@ -295,7 +295,10 @@ _SPELLED = (
     rf"|(?<![A-Za-z])(?:{_COUNT_EN}|{_DIGIT_EN}(?:[\s,-]+{_DIGIT_EN}){{2,}}|{_TWICE_EN}[\s,-]+{_TWICE_EN}))"
 )
 _QUOTED = r"(?P<quoted>[\"'“‘「『`](?P<inner>[^\"'”’」』`\n]{2,64})[\"'”’」』`])"
-_SPACED = r"(?P<digits>(?<![0-9A-Za-z])(?:\d(?:,? ?(?:then |and |and then )?\d){2,11}|\d{1,6}(?:[ -]{1,2}\d{1,6})+)(?![0-9A-Za-z:/]))"
+_SPACED = (
+    r"(?P<digits>(?<![0-9A-Za-z])(?:\d(?:,? ?(?:then |and |and then )?\d){2,11}"
+    r"|\d{1,6}(?:[ -]{1,2}\d{1,6})+)(?![0-9A-Za-z:/]))"
+)
 _ASCII = r"(?P<ascii>[0-9A-Za-z!#$%&+@^_~\\][!#-&(-;=?-_a-~]*)"
 _WORDS = re.compile(f"{_QUOTED}|{_SPELLED}|{_SPACED}|{_ASCII}")
 _NUMBER = re.compile(
