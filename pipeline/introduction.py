@@ -28,7 +28,7 @@ def reported_in(text: str, pieces: Pieces) -> list[tuple[int, int]]:
     back = words.one["points_back"].search(text, pieces)
     if back is not None and back.start() > _LONG:
         return [(0, back.start())]
-    told = []
+    told = [(match.start(), len(text)) for match in words.one["cut_off"].finditer(text, pieces)]
     for match in words.one["tells"].finditer(text, pieces):
         ends = SENTENCE_ENDS.search(text, match.end())
         told.append((match.start(), ends.start() if ends else len(text)))

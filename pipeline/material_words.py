@@ -14,7 +14,7 @@ from .layout import Shapes
 from .sought import Needs, Pieces, Sought
 
 _EACH = ("introduces", "requests", "requests_above", "headings", "notices", "others", "signs")
-_UNUSUAL = ("points_back", "tells", "worked_on", "rendered", "fiction_starts", "foreign")
+_UNUSUAL = ("points_back", "cut_off", "tells", "worked_on", "rendered", "fiction_starts", "foreign")
 
 
 @dataclass(frozen=True, slots=True)
