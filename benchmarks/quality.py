@@ -34,7 +34,7 @@ MEANINGS = {
 HEAD = """# Quality of the write gate
 
 This page is generated; its figures are of {date}, from {cases} cases with the offline gate: rules
-only, no model. To make it anew, where `GOLDEN` is the folder of the cases:
+and the small model that comes with the package, no language model. To make it anew, where `GOLDEN` is the folder of the cases:
 
 ```sh
 memstrata eval GOLDEN/*.jsonl --json | python benchmarks/quality.py > docs/quality.md
@@ -91,6 +91,17 @@ def groups(document: Mapping[str, Mapping[str, int]]) -> list[list[str]]:
     ]
 
 
+def bounds(count: Mapping[str, float] | None) -> str:
+    return "" if count is None else f"{100 * count['low']:.1f}–{100 * count['high']:.1f} %"
+
+
+def confused(kind: Mapping[str, Mapping[str, int]]) -> list[str]:
+    wanted, unwanted = kind.get("write", {}), kind.get("nothing", {})
+    counts = [wanted.get(taken, 0) for taken in ("write", "hold", "nothing")]
+    counts += [unwanted.get(taken, 0) for taken in ("nothing", "hold", "write")]
+    return [str(count or "") for count in counts]
+
+
 def failures(document: Mapping[str, Any]) -> list[str]:
     """The cases that are not right, with what is wrong; not what they say."""
     if not document["failures"]:
@@ -107,20 +118,28 @@ def failures(document: Mapping[str, Any]) -> list[str]:
 
 def page(document: Mapping[str, Any], date: str) -> str:
     rates = [
-        [f"`{name}`", share(rate), BARS.get(name, ""), MEANINGS[name]]
+        [f"`{name}`", share(rate), bounds(document["counts"][name]), BARS.get(name, ""), MEANINGS[name]]
         for name, rate in document["rates"].items()
     ]
     parts = [
         HEAD.format(date=date, cases=document["cases"]),
         "## Rates\n",
-        "| rate | share | bar | what it is the share of |\n| --- | ---: | ---: | --- |",
+        "| rate | share | 95 % lie within | bar | what it is the share of |",
+        "| --- | ---: | ---: | ---: | --- |",
         *(f"| {' | '.join(row)} |" for row in rates),
         f"\nLeaks: {document['leaks']} (bar: 0).\n",
         CASES,
         "## By language\n",
         *table(["language", "cases", "right", "share"], groups(document["by_lang"])),
         "\n## By kind\n",
-        *table(["kind", "cases", "right", "share"], groups(document["by_kind"])),
+        "Of what had to be written: written, held, missed. Of what must not be: kept out, held, written.\n",
+        *table(
+            ["kind", "cases", "right", "share", "written", "held", "missed", "kept out", "held", "wrong"],
+            [
+                [*row, *confused(document["confusion"][kind])]
+                for row, kind in zip(groups(document["by_kind"]), document["by_kind"], strict=True)
+            ],
+        ),
         "\n## What is not right\n",
         *failures(document),
     ]
