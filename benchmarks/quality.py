@@ -34,7 +34,8 @@ MEANINGS = {
 HEAD = """# Quality of the write gate
 
 This page is generated; its figures are of {date}, from {cases} cases with the offline gate: rules
-and the small model that comes with the package, no language model. To make it anew, where `GOLDEN` is the folder of the cases:
+and the small model that comes with the package, no language model. To make it anew, where `GOLDEN`
+is the folder of the cases:
 
 ```sh
 memstrata eval GOLDEN/*.jsonl --json | python benchmarks/quality.py > docs/quality.md

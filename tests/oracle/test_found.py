@@ -110,3 +110,35 @@ def test_a_correction_of_what_was_only_supposed_to_stand_is_not_written(tmp_path
     )
 
     assert standing(world) == []
+
+
+def test_a_habit_that_lost_a_sighting_stands_by_another_decision_only(tmp_path: Path) -> None:
+    """An undo took one of three sightings back, and the two that were left carried it on."""
+    play(
+        tmp_path,
+        ("say", 0, ("liked until", "rice", 9), 0, 2, None),
+        ("say", 0, ("always", "results"), 2, 0, None),
+        ("task", 0, "finish", 1),
+        ("say", 0, ("habit", "short reports"), 2, 0, 0),
+        ("say", 0, ("habit", "short reports"), 2, 1, 1),
+        ("say", 0, ("rumour", "Turin"), 0, 2, 1),
+        ("say", 0, ("salary", "20-25k"), 0, 0, 1),
+        ("roll back", 0, "memory", 3, 31),
+        ("say", 0, ("taste", "rice", "negative"), 2, 1, None),
+        ("revise", 0, 22, ("dated", "Osaka", 5), 0),
+        ("task", 0, "finish", 2),
+        ("say", 0, ("habit", "short reports"), 0, 0, 2),
+        ("say", 0, ("habit", "short reports"), 2, 1, None),
+        ("say", 0, ("dated", "Turin", 1), 2, 2, 0),
+        ("roll back", 0, "session", 23, 21),
+        ("roll back", 0, "extractor", 16, 19),
+        ("revise", 0, 18, ("habit", "short reports"), 2),
+        ("roll back", 0, "turn", 40, 35),
+        ("say", 0, ("rumour", "Turin"), 2, 2, 2),
+        ("say", 0, ("rumour", "Osaka"), 1, 1, 1),
+        ("say", 0, ("more", "blockers", "results"), 0, 1, 0),
+        ("revise", 0, 36, ("liked until", "soup", 6), 0),
+        ("roll back", 0, "session", 19, 12),
+        ("revise", 0, 31, ("habit", "short reports"), 2),
+        ("undo", 0, 37),
+    )
