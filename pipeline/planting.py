@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 
-from .segment import MAX_LENGTH, Segmented, Sentence
+from .segment import MAX_LENGTH, Clause, Segmented, Sentence
 from .sought import Needs, Pieces, Sought, pieces_of
 from .text import undisguised
 
@@ -27,8 +27,10 @@ class _Together:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    alone: Sought
-    marks: Mapping[str, Sought]
+    alone: Sequence[Sought]
+    orders: Sought
+    """Clauses with one of these ask for something to be done, whatever they look like."""
+    marks: Mapping[str, Sequence[Sought]]
     together: Sequence[_Together]
     leads: Needs
     """Of what is an attempt alone, and of the first mark of each combination."""
@@ -37,15 +39,13 @@ class _Words:
 @cache
 def _words() -> _Words:
     raw = tomllib.loads(resources.files(__package__).joinpath("lexicon/planting.toml").read_text("utf-8"))
-    marks = {name: Sought(_either(part["patterns"])) for name, part in raw["marks"].items()}
+    alone = [Sought(pattern) for pattern in raw["alone"]["patterns"]]
+    orders = Sought("|".join(raw["orders"]["patterns"]))
+    marks = {name: [Sought(one) for one in part["patterns"]] for name, part in raw["marks"].items()}
     together = [_Together(tuple(rule["all"]), tuple(rule.get("unless", ()))) for rule in raw["planting"]]
-    alone = Sought(_either(raw["alone"]["patterns"]))
-    leads = Needs.of_any([alone, *(marks[rule.all[0]] for rule in together)])
-    return _Words(alone, marks, together, leads)
-
-
-def _either(patterns: Sequence[str]) -> str:
-    return "|".join(f"(?:{pattern})" for pattern in patterns)
+    first = {rule.all[0] for rule in together}
+    leads = Needs.of_any([*alone, *(one for name in first for one in marks[name])])
+    return _Words(alone, orders, marks, together, leads)
 
 
 def plants_something(parts: Segmented) -> bool:
@@ -60,17 +60,20 @@ def plants_something(parts: Segmented) -> bool:
         said = [(text, pieces) for text, pieces in told if text]
     else:
         return False
-    if any(words.alone.search(text, pieces) for text, pieces in said):
+    if _stands(words.alone, said):
         return True
     known: dict[str, bool] = {}
 
     def stands(mark: str) -> bool:
         if mark not in known:
-            sought = words.marks[mark]
-            known[mark] = any(sought.search(text, pieces) for text, pieces in said)
+            known[mark] = _stands(words.marks[mark], said)
         return known[mark]
 
     return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
+
+
+def _stands(patterns: Sequence[Sought], said: Sequence[tuple[str, Pieces]]) -> bool:
+    return any(one.search(text, pieces) for one in patterns for text, pieces in said)
 
 
 def _stretches(parts: Segmented) -> Iterator[str]:
@@ -86,7 +89,12 @@ def _stretches(parts: Segmented) -> Iterator[str]:
 
 def _told(sentence: Sentence) -> tuple[str, Pieces]:
     """The words of a sentence without the clauses that ask: who asks about an attack plants nothing."""
-    if not any(clause.question for clause in sentence.clauses):
+    told = [clause.text for clause in sentence.clauses if not _asks(clause, sentence.pieces)]
+    if len(told) == len(sentence.clauses):
         return sentence.text, sentence.pieces
-    text = ",".join(clause.text for clause in sentence.clauses if not clause.question)
+    text = ",".join(told)
     return text, pieces_of(text)
+
+
+def _asks(clause: Clause, pieces: Pieces) -> bool:
+    return clause.question and _words().orders.search(clause.text, pieces) is None
