@@ -71,11 +71,11 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool, unusual: bool) -
     fiction = 0 if in_fiction else starts_fiction(text, pieces) if unusual else None
     if fiction is not None and not (in_fiction and ends_fiction(text, pieces)):
         found.append(Material(fiction, len(text), "fiction"))
-    led_in = (
-        Material(lead_in(text, part.start), part.end, part.kind)
+    led_in = [
+        Material(start, part.start, part.kind)
         for part in found
-        if part.kind in ("document", "quote")
-    )
+        if part.kind in ("document", "quote") and (start := lead_in(text, part.start)) < part.start
+    ]
     return _merged([*found, *led_in])
 
 

@@ -102,6 +102,9 @@ _NEW = re.compile(
 )
 
 
+_IS_NOW = ("是", "叫", "换", "改", "变", "归", "成了", "为")
+
+
 def _goes_over(found: Found) -> bool:
     """Whether the words go on to say what has taken the place of what is over."""
     return _NEW.search(found.norm("value") if found.has("value") else "") is not None or (
@@ -137,9 +140,15 @@ def is_over(found: Found) -> Changes | None:
         content = meant(known, words)
         if content is None or not _holds_most(_telling(found.norm("what"), words), content):
             return None
-    if _goes_over(found):
+    if _goes_over(found) or _goes_on_about(content, words, normalise(found.text_behind()).text):
         return None
     return {"value": None, "target_words": content, "content": f"用户说不再如此：{content}"}
+
+
+def _goes_on_about(content: str, words: str, behind: str) -> bool:
+    """Whether the words behind name the matter of a memory again and say how it is now: 我的主管是老高."""
+    matter = _told(content).pairs - _told(words).pairs
+    return any(f"{pair}{verb}" in behind for pair in matter for verb in _IS_NOW)
 
 
 def _telling(what: str, words: str) -> str:
