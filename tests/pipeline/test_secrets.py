@@ -73,10 +73,13 @@ def test_each_rule_has_examples_both_ways_and_an_id_of_its_own() -> None:
     assert all(rule.positive and rule.negative and rule.description for rule in rules)
 
 
-def gold(language: str) -> list[tuple[str, list[str]]]:
-    """Texts with the values that have to be masked; all of them are invented."""
-    lines = (Path(__file__).parent / "gold" / f"secrets_{language}.tsv").read_text("utf-8").splitlines()
-    rows = [line.split("\t") for line in lines[1:]]
+def gold(name: str) -> list[tuple[str, list[str]]]:
+    """Texts with the values that have to be masked; all of them are invented.
+
+    `\\n` is a line break; a value that begins with `?` may be masked and need not be.
+    """
+    lines = (Path(__file__).parent / "gold" / f"secrets_{name}.tsv").read_text("utf-8").splitlines()
+    rows = [line.replace("\\n", "\n").split("\t") for line in lines[1:]]
     return [(text, [] if secrets == "-" else secrets.split(" ¦ ")) for text, secrets in rows]
 
 
@@ -100,6 +103,39 @@ def test_values_are_masked_however_they_are_said(text: str, secrets: list[str]) 
 @pytest.mark.parametrize("text", [text for text, secrets in GOLD if not secrets])
 def test_numbers_and_words_of_other_kinds_stay(text: str) -> None:
     assert find_secrets(text) == ()
+
+
+def counted(name: str) -> tuple[float, float]:
+    """Recall of the values and precision of the masked stretches in one file, without a word of it."""
+    due, hidden, found, right = 0, 0, 0, 0
+    for text, secrets in gold(name):
+        areas = [
+            (at, at + len(value))
+            for value in (secret.removeprefix("?") for secret in secrets)
+            for at in range(len(text))
+            if text.startswith(value, at)
+        ]
+        needed = [secret for secret in secrets if not secret.startswith("?")]
+        due += len(needed)
+        hidden += sum(hides(text, secret) for secret in needed)
+        spans = find_secrets(text)
+        found += len(spans)
+        right += sum(any(start < one.end and one.start < end for start, end in areas) for one in spans)
+    return hidden / due, right / found
+
+
+@pytest.mark.parametrize(
+    ("name", "recall", "precision"),
+    [
+        ("en_development", 0.97, 0.98),
+        ("zh_development", 0.98, 0.99),
+        ("en_heldout", 0.89, 0.95),
+        ("zh_heldout", 0.92, 0.95),
+    ],
+)
+def test_what_was_reached_on_own_messages_does_not_fall(name: str, recall: float, precision: float) -> None:
+    reached = counted(name)
+    assert (reached[0] >= recall, reached[1] >= precision) == (True, True), reached
 
 
 KEYWORDS_ZH = ["密码", "wifi密码", "支付密码", "登录口令", "邮箱密碼", "门禁密码"]
@@ -282,6 +318,7 @@ MINIMUM_RECALL = {
     "EMAIL_ADDRESS": 0.98,
     "IBAN_CODE": 0.95,
     "PHONE_NUMBER": 0.98,
+    "US_DRIVER_LICENSE": 0.95,
     "STREET_ADDRESS": 0.65,
     "US_SSN": 0.95,
 }
