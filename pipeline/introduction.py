@@ -8,7 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from .material_words import matches_of, material_words
+from .material_words import material_words
 from .quotation import LONGEST, QUOTE, QUOTES, enclosed
 from .sought import Pieces
 
@@ -50,7 +50,7 @@ def introduced_in(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
     if "\n" in text:
         ways.append((words.each["requests_above"], _NEXT_LINE))
     for patterns_of_a_way, way in ways:
-        for match in matches_of(patterns_of_a_way, text, pieces):
+        for match in patterns_of_a_way.finditer(text, pieces):
             behind = way.match(text, match.end())
             if behind is None or _is_standing(text, match.start(), behind.end()):
                 continue
@@ -104,7 +104,7 @@ def announced_in(text: str, pieces: Pieces) -> Iterator[tuple[int, int]]:
     """What speaks as an office, as somebody else, as the system, or as a mail."""
     words = material_words()
     for name in ("notices", "others"):
-        for match in matches_of(words.each[name], text, pieces):
+        for match in words.each[name].finditer(text, pieces):
             blank = _BLANK_LINE.search(text, match.end())
             body = _body(text, match.end(), blank.start() if blank else len(text))
             if body is not None:

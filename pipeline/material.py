@@ -14,7 +14,7 @@ from typing import Literal
 from .introduction import announced_in, introduced_in, lead_in, reported_in
 from .layout import blocks_in, code_in, lines_of, transcript_in
 from .markup import markup_in
-from .material_words import matches_of, material_words
+from .material_words import material_words
 from .playing import ends_fiction, starts_fiction
 from .quotation import enclosed, quotes_in
 from .sought import Pieces
@@ -56,7 +56,7 @@ def material_in(text: str, pieces: Pieces, *, in_fiction: bool, unusual: bool) -
         found += [Material(*m.span(), "log") for m in words.one["log_line"].finditer(text, pieces)]
         found += _shaped(text)
     if _SIGN.search(text):
-        found += [Material(*m.span(), "log") for m in matches_of(words.each["signs"], text, pieces)]
+        found += [Material(*m.span(), "log") for m in words.each["signs"].finditer(text, pieces)]
     if _DIGIT.search(text):
         found += [Material(*m.span(), "log") for m in words.one["ciphers"].finditer(text, pieces)]
     found += [Material(start, end, "quote") for start, end in quotes_in(text, pieces)]

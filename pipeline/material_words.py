@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from typing import Any
 
 from .layout import Shapes
-from .sought import Needs, Pieces, Sought
+from .sought import AnyOf, Needs, Sought
 
 _EACH = ("introduces", "requests", "requests_above", "headings", "notices", "others", "signs")
 _UNUSUAL = ("points_back", "cut_off", "tells", "worked_on", "rendered", "fiction_starts", "foreign")
@@ -23,7 +23,7 @@ class MaterialWords:
 
     one: Mapping[str, Sought]
     """Lists whose patterns are looked for together."""
-    each: Mapping[str, Sequence[Sought]]
+    each: Mapping[str, AnyOf]
     """Lists whose patterns are looked for one by one; together they would take twice the time."""
     unusual: Needs
     """Of the lists that even a message of one line without a colon is looked through for."""
@@ -40,7 +40,7 @@ def material_words() -> MaterialWords:
     filled = {name: [_filled(one, lists) for one in part["patterns"]] for name, part in raw.items()}
     shapes = {name: re.compile("|".join(filled.pop(f"{name}_lines"))) for name in ("code", "begins", "ends")}
     speakers = re.compile("|".join(filled.pop("speakers")))
-    each = {name: [Sought(one) for one in filled.pop(name)] for name in _EACH}
+    each = {name: AnyOf(Sought(one) for one in filled.pop(name)) for name in _EACH}
     one = {name: Sought("|".join(patterns)) for name, patterns in filled.items()}
     unusual = Needs.of_any(one[name] for name in _UNUSUAL)
     return MaterialWords(one, each, unusual, Shapes(**shapes, speakers=speakers))
@@ -51,9 +51,3 @@ def _filled(pattern: str, lists: Mapping[str, str]) -> str:
     for name, words in lists.items():
         pattern = pattern.replace(f"<{name}>", f"(?:{words})")
     return pattern
-
-
-def matches_of(patterns: Sequence[Sought], text: str, pieces: Pieces) -> Iterator[re.Match[str]]:
-    """The matches of the first pattern, then those of the next."""
-    for pattern in patterns:
-        yield from pattern.finditer(text, pieces)

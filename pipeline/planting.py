@@ -13,7 +13,7 @@ from functools import cache
 from importlib import resources
 
 from .segment import MAX_LENGTH, Clause, Segmented, Sentence
-from .sought import Needs, Pieces, Sought, pieces_of
+from .sought import AnyOf, Pieces, Sought, pieces_of
 from .text import undisguised
 
 
@@ -27,25 +27,34 @@ class _Together:
 
 @dataclass(frozen=True, slots=True)
 class _Words:
-    alone: Sequence[Sought]
+    alone: AnyOf
     orders: Sought
     """Clauses with one of these ask for something to be done, whatever they look like."""
-    marks: Mapping[str, Sequence[Sought]]
+    marks: Mapping[str, AnyOf]
     together: Sequence[_Together]
-    leads: Needs
-    """Of what is an attempt alone, and of the first mark of each combination."""
+
+    def may_plant(self, text: str, pieces: Pieces) -> bool:
+        """Whether a text holds the words of an attempt, or of all marks of one combination."""
+        if self.alone.needs.met_in(text, pieces):
+            return True
+        known: dict[str, bool] = {}
+
+        def may_stand(mark: str) -> bool:
+            if mark not in known:
+                known[mark] = self.marks[mark].needs.met_in(text, pieces)
+            return known[mark]
+
+        return any(all(map(may_stand, rule.all)) for rule in self.together)
 
 
 @cache
 def _words() -> _Words:
     raw = tomllib.loads(resources.files(__package__).joinpath("lexicon/planting.toml").read_text("utf-8"))
-    alone = [Sought(pattern) for pattern in raw["alone"]["patterns"]]
+    alone = AnyOf(Sought(pattern) for pattern in raw["alone"]["patterns"])
     orders = Sought("|".join(raw["orders"]["patterns"]))
-    marks = {name: [Sought(one) for one in part["patterns"]] for name, part in raw["marks"].items()}
+    marks = {name: AnyOf(Sought(one) for one in part["patterns"]) for name, part in raw["marks"].items()}
     together = [_Together(tuple(rule["all"]), tuple(rule.get("unless", ()))) for rule in raw["planting"]]
-    first = {rule.all[0] for rule in together}
-    leads = Needs.of_any([*alone, *(one for name in first for one in marks[name])])
-    return _Words(alone, orders, marks, together, leads)
+    return _Words(alone, orders, marks, together)
 
 
 def plants_something(parts: Segmented) -> bool:
@@ -55,7 +64,7 @@ def plants_something(parts: Segmented) -> bool:
     if undisguised(whole) is not whole:
         plain = undisguised("\n".join(_stretches(parts)))
         said = [(plain, pieces_of(plain))]
-    elif words.leads.met_in(whole, pieces_of(whole)):
+    elif words.may_plant(whole, pieces_of(whole)):
         told = map(_told, (*parts.sentences, *parts.foreign))
         said = [(text, pieces) for text, pieces in told if text]
     else:
@@ -72,8 +81,8 @@ def plants_something(parts: Segmented) -> bool:
     return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
 
 
-def _stands(patterns: Sequence[Sought], said: Sequence[tuple[str, Pieces]]) -> bool:
-    return any(one.search(text, pieces) for one in patterns for text, pieces in said)
+def _stands(patterns: AnyOf, said: Sequence[tuple[str, Pieces]]) -> bool:
+    return any(patterns.stands_in(text, pieces) for text, pieces in said)
 
 
 def _stretches(parts: Segmented) -> Iterator[str]:

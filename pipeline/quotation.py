@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 
-from .material_words import matches_of, material_words
+from .material_words import material_words
 from .sought import Pieces
 
 QUOTES = {"“": "”", "「": "」", "『": "』", '"': '"', "«": "»", "‘": "’"}
@@ -27,7 +27,7 @@ def quotes_in(text: str, pieces: Pieces) -> list[tuple[int, int]]:
         quotes += [match.span() for match in _APOSTROPHES.finditer(text)]
     if not quotes:
         return quotes
-    introduced = any(matches_of(words.each["introduces"], text, pieces))
+    introduced = words.each["introduces"].stands_in(text, pieces)
     return [
         (start, end)
         for start, end in quotes

@@ -113,6 +113,30 @@ class Sought:
         return self.pattern.finditer(text, start, len(text) if end is None else end)
 
 
+class AnyOf:
+    """Patterns that are looked for one by one, and together asked whether any of them can match."""
+
+    def __init__(self, patterns: Iterable[Sought]) -> None:
+        self.patterns = tuple(patterns)
+
+    @cached_property
+    def needs(self) -> Needs:
+        """What every match of any of the patterns holds."""
+        return Needs.of_any(self.patterns)
+
+    def stands_in(self, text: str, pieces: Pieces) -> bool:
+        """Whether one of the patterns matches in `text`."""
+        return self.needs.met_in(text, pieces) and any(
+            one.search(text, pieces) is not None for one in self.patterns
+        )
+
+    def finditer(self, text: str, pieces: Pieces) -> Iterable[re.Match[str]]:
+        """The matches of the first pattern, then those of the next."""
+        if not self.needs.met_in(text, pieces):
+            return ()
+        return (match for one in self.patterns for match in one.finditer(text, pieces))
+
+
 def needed(source: str) -> frozenset[str]:
     """Words of which every match of a pattern holds at least one; empty when none can be told."""
     return _required(_parser.parse(source)) or frozenset()

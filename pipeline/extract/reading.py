@@ -59,6 +59,7 @@ class _Words:
     household: Sought
     other: Sought
     user: Sought
+    oneself: Sought
     assistant: Sought
     order: Sought
     answer: Sought
@@ -94,6 +95,11 @@ def trimmed(said: str) -> str:
 def orders(text: str, pieces: Pieces) -> bool:
     """Whether a normalised clause tells the assistant what to do."""
     return _words().order.search(text, pieces) is not None
+
+
+def speaks_of_self(text: str) -> bool:
+    """Whether the user speaks of themself alone in a normalised clause."""
+    return _words().oneself.pattern.search(text) is not None
 
 
 def names_subject(text: str) -> bool:
@@ -350,4 +356,14 @@ def _subject(text: str) -> Subject | None:
     return None
 
 
-__all__ = ["ASSISTANT", "USER", "Reading", "Spoken", "Subject", "kinds_of", "orders", "trimmed"]
+__all__ = [
+    "ASSISTANT",
+    "USER",
+    "Reading",
+    "Spoken",
+    "Subject",
+    "kinds_of",
+    "orders",
+    "speaks_of_self",
+    "trimmed",
+]

@@ -11,8 +11,9 @@ import math
 from array import array
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from importlib import resources
+from operator import itemgetter
 
 QUESTIONS = ("keep", "says", "mood", "about", "lasting", "attribute")
 """What is asked of a clause; see training/README.md for the answers."""
@@ -28,7 +29,7 @@ class Answer:
     weights: array[int]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Model:
     """Places of features among the weights, and the answers to each question."""
 
@@ -36,23 +37,41 @@ class Model:
     places: Mapping[str, int]
     answers: Mapping[str, tuple[Answer, ...]]
 
+    @cached_property
+    def _keep(self) -> Mapping[str, int]:
+        return dict(zip(self.places, self.answers["keep"][0].weights, strict=True))
+
     def known(self, features: Sequence[str]) -> list[int]:
         """The places of those features that the model has weights for."""
         places = self.places
         return [places[one] for one in features if one in places]
 
-    def worth_keeping(self, known: Sequence[int]) -> float:
+    def worth_keeping(self, features: Sequence[str]) -> float:
         """How probable it is, 0..1, that a clause with these features is worth keeping."""
-        return _probability(_sum(self.answers["keep"][0], known))
+        found = [*map(self._keep.get, features)]  # asked of every clause: by feature, not by place
+        keep = self.answers["keep"][0]
+        known = len(found) - found.count(None)
+        return _probability(keep.bias + keep.scale * sum(filter(None, found)) / math.sqrt(known or 1))
 
     def answer(self, question: str, known: Sequence[int]) -> str:
         """The most probable answer to a question; of equals the first."""
-        return max(self.answers[question], key=lambda one: _sum(one, known)).name
+        return self._scored(question, known)[0][1]
 
     def sure_answer(self, question: str, known: Sequence[int]) -> tuple[str, float]:
         """The most probable answer, and its probability among all others, 0..1."""
-        best = max(self.answers[question], key=lambda one: _sum(one, known))
-        return best.name, _probability(_sum(best, known))
+        score, name = self._scored(question, known)[0]
+        return name, _probability(score)
+
+    def _scored(self, question: str, known: Sequence[int]) -> list[tuple[float, str]]:
+        """The answers with their scores, the best first."""
+        pick = itemgetter(*known) if len(known) > 1 else None  # of one place it gives no tuple
+        share = 1.0 / math.sqrt(len(known) or 1)
+        scored = []
+        for one in self.answers[question]:
+            weights = one.weights
+            total = sum(pick(weights)) if pick else sum(weights[place] for place in known)
+            scored.append((one.bias + one.scale * total * share, one.name))
+        return sorted(scored, key=lambda pair: -pair[0])
 
     def weightiest(self, features: Sequence[str], count: int) -> list[str]:
         """The features that speak most for keeping a clause, the weightiest first."""
@@ -64,13 +83,6 @@ class Model:
 
 def _probability(score: float) -> float:
     return 1.0 / (1.0 + math.exp(-score))
-
-
-def _sum(answer: Answer, known: Sequence[int]) -> float:
-    if not known:
-        return answer.bias
-    weights = answer.weights
-    return answer.bias + answer.scale * sum([weights[place] for place in known]) / math.sqrt(len(known))
 
 
 @cache

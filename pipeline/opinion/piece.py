@@ -50,7 +50,7 @@ class Piece:
     @cached_property
     def probability(self) -> float:
         """How probable it is that it is worth keeping."""
-        return the_model().worth_keeping(self.known)
+        return the_model().worth_keeping(self.features)
 
     @cached_property
     def features(self) -> list[str]:

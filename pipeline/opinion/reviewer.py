@@ -16,10 +16,10 @@ from typing import Any
 from ...domain.candidate import Candidate, ModelOpinion, Signal, TimeFrame
 from ...domain.evidence import Span, bind
 from ...domain.ports import Prepared
-from ..extract.reading import Reading, Spoken, trimmed
+from ..extract.reading import Reading, Spoken, speaks_of_self, trimmed
 from ..segment import MASK
 from ..signals import to_signals
-from ..text import language_of
+from ..text import language_of, normalise
 from .features import token_count
 from .kinds import Kind, kinds
 from .model import Model, the_model
@@ -36,6 +36,9 @@ class Threshold:
 
 _ASSERTING = ("statement", "request", "hedge")
 """Moods of what may be remembered; the policy lets what is hedged wait."""
+
+_OF_A_PROJECT = ("fact", "constraint", "preference")
+"""What may be said of a project."""
 
 _ONE_THOUGHT = 3
 """Clauses that may make one thought together, as in what the model was trained on."""
@@ -91,8 +94,10 @@ def _in_sentence(spoken: Spoken, reading: Reading, spoken_for: Sequence[Span]) -
 
 
 def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
+    if piece.asks or token_count(piece.text) < _LEAST_TOKENS:  # sooner told than the probability
+        return None
     model, probability = the_model(), piece.probability
-    if probability < limit or piece.asks or token_count(piece.text) < _LEAST_TOKENS:
+    if probability < limit:
         return None
     says, about, mood = (model.answer(question, piece.known) for question in ("says", "about", "mood"))
     kind = _kind_of(says, about, piece, reading) if mood in _ASSERTING else None
@@ -130,9 +135,10 @@ def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> Kind | No
     known = kinds()
     if says not in known.says or about in ("other", "quoted", "world"):
         return None
-    if about == "project" and says in ("fact", "constraint", "preference"):
-        if reading.prepared.context.project:
-            return known.says["project"]
+    project = reading.prepared.context.project
+    if project and says in _OF_A_PROJECT and (about == "project" or _is_on(project, says, piece)):
+        return known.says["project"]
+    if about == "project" and says in _OF_A_PROJECT:
         return known.says["constraint"] if reading.has_task else None
     if says == "constraint":
         return known.says["constraint"] if reading.has_task else None
@@ -147,6 +153,12 @@ def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> Kind | No
     if says == "preference" and (piece.spoken.directed or piece.spoken.order or piece.spoken.answer):
         return known.says["instruction" if piece.spoken.family else "style"]
     return kind
+
+
+def _is_on(project: str, says: str, piece: Piece) -> bool:
+    """Whether a clause names the project in hand, or tells facts in which nobody speaks of themself."""
+    named = normalise(project).text in piece.text
+    return named or (says != "preference" and not speaks_of_self(piece.text))
 
 
 def _signals(piece: Piece, reading: Reading, span: Span) -> tuple[Signal, ...]:
