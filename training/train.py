@@ -148,7 +148,7 @@ def rarity(x: csr_matrix) -> np.ndarray:
 def leaning(x: csr_matrix, y: np.ndarray) -> np.ndarray:
     """How much more often a feature stands with the answer than without, as a logarithm.
 
-    Wang and Manning, Baselines and Bigrams, 2012: by it the rare but telling features get their weight sooner.
+    Wang and Manning, Baselines and Bigrams, 2012: by it rare but telling features get their weight sooner.
     """
     stands = (x > 0).astype(float)
     of, apart = (1 + np.asarray(stands[y == wanted].sum(axis=0)).ravel() for wanted in (1, 0))
