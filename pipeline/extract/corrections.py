@@ -12,8 +12,13 @@ from ...domain.ports import Prepared
 _LOOK_BACK = 3
 """User messages of the session that a correction may refer to."""
 
-_NUMERAL = re.compile(r"[0-9]+(?:[.,][0-9]+)?|[零一二两三四五六七八九十百千万半]+")
-_NUMERAL_SOURCE = r"(?:[0-9]+(?:[.,][0-9]+)?|[零一二两三四五六七八九十百千万半]+)"
+_NUMERAL_SOURCE = (
+    r"(?:[0-9]+(?:[.,][0-9]+)?|[零一二两三四五六七八九十百千万半]+"
+    r"|(?<![A-Za-z])(?:twenty|thirty|forty|fifty|sixty|seventy|eighty|ninety"
+    r"|one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
+    r"|thirteen|fourteen|fifteen|sixteen|seventeen|eighteen|nineteen)(?![A-Za-z]))"
+)
+_NUMERAL = re.compile(_NUMERAL_SOURCE)
 
 
 def corrected(prepared: Prepared, new: str) -> tuple[Candidate, Candidate] | None:

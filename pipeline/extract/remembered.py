@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _PIPELINE = __package__.rpartition(".")[0]
 _WORDS = re.compile(r"[a-z][a-z0-9+#-]+|[0-9]+|[\u4e00-\u9fff]+")
+_WEEK = re.compile("礼拜|星期")
 _ENOUGH = 0.6
 """Share of the told characters that a memory must hold where no whole word of it was said."""
 
@@ -59,7 +60,7 @@ class _Told:
 @lru_cache(maxsize=4096)
 def _told(text: str) -> _Told:
     data = _lexicon()
-    plain = normalise(text).text
+    plain = _WEEK.sub("周", normalise(text).text)
     pairs: set[str] = set()
     single: set[str] = set()
     latin: set[str] = set()
