@@ -13,7 +13,9 @@ def starts_fiction(text: str, pieces: Pieces) -> int | None:
     for match in words.one["fiction_starts"].finditer(text, pieces):
         ends = SENTENCE_ENDS.search(text, match.end())
         until = ends.start() if ends else len(text)
-        if not words.one["lasting_role"].pattern.search(text, sentence_start(text, match.start()), until):
+        begins = sentence_start(text, match.start())
+        over = words.one["fiction_ends"].pattern.search(text, begins, until)
+        if not over and not words.one["lasting_role"].pattern.search(text, begins, until):
             return match.start()
     return None
 

@@ -102,7 +102,7 @@ def _patterns() -> _Patterns:
 
 _EMOJI = "\u2190-\u21ff\u2600-\u27bf\ufe0f\u200d\U0001f000-\U0001faff"
 _SENTENCE_END = re.compile(  # the look ahead passes over letters at a third of the time
-    rf"(?=[。!?\n…;.~{_EMOJI}])(?:(?:[。!?\n…]|;(?![a-z]))+|\.{{2,}}|\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+)"
+    rf"(?=[。!?\n…;.~{_EMOJI}])(?:(?:[。!?\n…]|;(?![a-z]))+|\.{{2,}}|(?<!\bdr)(?<!\bmr)(?<!\bmrs)(?<!\bms)(?<!\bst)(?<!\bprof)(?<!\bvs)(?<!\be\.g)(?<!\bi\.e)\.(?=[\s\"”')\]{_EMOJI}]|\Z)|[~]+|[{_EMOJI}]+)"
 )
 _CLAUSE_END = re.compile(
     r"(?=[,:—\s])(?:[,:](?![0-9])|——|—|(?<=[0-9])[:,](?=[^0-9])|(?<=[\u4e00-\u9fff])\s+(?=我))"

@@ -330,14 +330,25 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
         if (base, end) in tried:
             continue
         tried.add((base, end))
-        text = reading.parts.norm.text[base:end]
-        for sought in rule.sought:
-            match = sought.search(text, spoken.sentence.pieces)
-            if match is not None and match.end() > match.start():
-                at = spoken.clause_at(base + match.start() - sentence.start)
-                found.append(Found(rule, match, base, text, spoken, at, reading))
+        first, last = max(base, spoken.core[0]), min(end, spoken.core[1])
+        # Without "keep that in mind" around them words say plainly what they say; some rules want just these.
+        units = [(first, last), (base, end)] if (first, last) != (base, end) and first < last else [(base, end)]
+        for start, until in units:
+            one = _first_match(rule, start, until, spoken, reading)
+            if one is not None:
+                found.append(one)
                 break
     return found
+
+
+def _first_match(rule: Rule, start: int, end: int, spoken: Spoken, reading: Reading) -> Found | None:
+    text = reading.parts.norm.text[start:end]
+    for sought in rule.sought:
+        match = sought.search(text, spoken.sentence.pieces)
+        if match is not None and match.end() > match.start():
+            at = spoken.clause_at(start + match.start() - spoken.sentence.start)
+            return Found(rule, match, start, text, spoken, at, reading)
+    return None
 
 
 def _without_secrets(spoken: Spoken, index: int, start: int, end: int) -> tuple[int, int]:

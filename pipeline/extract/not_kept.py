@@ -50,6 +50,8 @@ def turn_wide(sentences: Sequence[Sentence], index: int, seen: Seen) -> TurnWide
     names, about the sentence around it, or, standing alone, about the sentence before or the whole turn.
     """
     sentence = sentences[index]
+    if seen.entry.kind == "joke":  # "kidding": of what came before it
+        return TurnWide(seen, sentence.start, (0, sentence.end))
     if seen.entry.kind != "no_memory" or seen.entry.value == "turn":
         return TurnWide(seen, sentence.start)
     at = sentence.start + seen.start

@@ -73,6 +73,8 @@ class _Words:
     foretells: Sought
     over: Sought
     still: Sought
+    asides_ahead: Sought
+    asides_behind: Sought
 
 
 @cache
@@ -225,6 +227,16 @@ class Spoken:
     def family(self) -> tuple[str, int, int] | None:
         """The family of tasks that it names, and where in the sentence."""
         return family_in(_NO_FAMILY.sub("　　", self.sentence.text))
+
+    @cached_property
+    def core(self) -> tuple[int, int]:
+        """Where it begins and ends in the normalised text without "remember that", "keep it in mind"."""
+        sentence, words = self.sentence, _words()
+        ahead = words.asides_ahead.search(sentence.text, sentence.pieces)
+        behind = words.asides_behind.search(sentence.text, sentence.pieces)
+        start = sentence.start + (ahead.end() if ahead else 0)
+        end = sentence.start + behind.start() if behind else sentence.end
+        return (start, end) if start < end else (sentence.start, sentence.end)
 
     @cached_property
     def masked(self) -> bool:
