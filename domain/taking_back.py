@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from .case import Case
-from .decision import Command, Decision, EndMemory, UpdateMemory
+from .decision import Command, Decision, EndMemory, SupersedeMemory, UpdateMemory
 from .memory import Memory
+from .statement import Statement
 
 PREVIOUS_TURN = "previous_turn"
 
@@ -20,7 +21,7 @@ def take_back(case: Case) -> Decision | None:
     meant = _meant(case)
     if not meant:
         return case.skip("nothing_to_retract", "retract.nothing")
-    restored = [_restore(case, memory) for memory in meant] if _is_previous_turn(case) else []
+    restored = [_restore(case, memory, meant) for memory in meant] if _is_previous_turn(case) else []
     if any(restored):
         return _back_to_former(case, meant, restored)
     kind = "ended" if candidate.intent == "end" else "retracted"
@@ -47,8 +48,11 @@ def _is_previous_turn(case: Case) -> bool:
     return any(s.kind == "retraction" and s.value == PREVIOUS_TURN for s in case.candidate.signals)
 
 
-def _restore(case: Case, memory: Memory) -> UpdateMemory | None:
-    """For a turn that only gave a memory another version: what it said before, in that place."""
+def _restore(case: Case, memory: Memory, meant: Sequence[Memory]) -> UpdateMemory | None:
+    """For a turn that only gave a memory another version: what it said before, in that place.
+
+    None where there is nothing to go back to, or another memory has come to say it since.
+    """
     version = memory.current
     if version is None:
         return None
@@ -58,6 +62,8 @@ def _restore(case: Case, memory: Memory) -> UpdateMemory | None:
     if not former:
         return None
     before = former[-1].statement.model_copy(update={"valid_from": version.statement.valid_from})
+    if any(case.stands(other) for other in _others_there(case, before, meant)):
+        return None
     return UpdateMemory(memory.memory_id, "correct", before, version.number, (former[-1].entry.ref,))
 
 
@@ -67,8 +73,17 @@ def _back_to_former(case: Case, meant: Sequence[Memory], restored: Sequence[Upda
         update or EndMemory(memory.memory_id, "retracted", at, "user_retracted")
         for memory, update in zip(meant, restored, strict=True)
     ]
+    for update in filter(None, restored):  # what is over by its date leaves the place to what comes back
+        over = _others_there(case, update.statement, meant)
+        commands += [SupersedeMemory(other.memory_id, at) for other in over]
     target = meant[0].memory_id
     return case.accept("DELETE", "user_retracted", "retract.former_value", commands, target=target)
+
+
+def _others_there(case: Case, said: Statement, meant: Sequence[Memory]) -> Sequence[Memory]:
+    """The memories in the slot of a statement, apart from those that the turn left."""
+    leaving = {memory.memory_id for memory in meant}
+    return [m for m in case.state.standing_in(case.state.slot(said)) if m.memory_id not in leaving]
 
 
 def _of_previous_turn(case: Case) -> Sequence[Memory]:

@@ -6,7 +6,7 @@ from ..decision import Decision
 from ..events import Event, Proposed
 from ..stream import RecordedEvent
 from ..timeline import Key, key_of
-from .grounds import causes_of
+from .grounds import causes_of, is_promotion
 from .outlook import Outlook
 from .recorded import Recorded
 from .struck import Struck
@@ -33,6 +33,18 @@ class Earlier:
             if not any(self._struck.is_undone(e) for e in (redo, effect) if e is not None):
                 standing.append(redo)
         return standing
+
+    def promotions_left_by(self, entry: RecordedEvent) -> set[Key]:
+        """The memories that hints became when the recorded proposal, undone since, was decided anew.
+
+        They have the other hints as causes too, and so do not fall with it; without it those may be too few.
+        """
+        effects = [
+            effect
+            for redo in self._redos.get(key_of(entry), [])
+            if self._struck.is_undone(redo) and (effect := self._recorded.effect_of(redo)) is not None
+        ]
+        return {key_of(e) for e in effects if is_promotion(e) and not self._struck.is_undone(e)}
 
     def all_written_for(self, entry: RecordedEvent) -> set[Key]:
         """The events in force by which the recorded proposal was decided anew, and what they led to."""

@@ -48,7 +48,10 @@ class Redeciding:
         tasks = self._recorded.tasks(changed)
         touched = {stream for stream, _ in changed if stream in self._recorded.state.memories}
         for place, entry, event in self._candidates():
-            if place < first or self._struck.is_undone(entry):
+            if self._struck.is_undone(entry):
+                self._outlook.undo(self._earlier.promotions_left_by(entry))
+                continue
+            if place < first:
                 continue
             in_reach = event.context.task_id in tasks or event.target in touched
             if in_reach or topics_of(event) & self.topics:

@@ -142,3 +142,41 @@ def test_a_habit_that_lost_a_sighting_stands_by_another_decision_only(tmp_path: 
         ("revise", 0, 31, ("habit", "short reports"), 2),
         ("undo", 0, 37),
     )
+
+
+def test_what_was_taken_back_leaves_its_place_to_what_was_said_since(tmp_path: Path) -> None:
+    world = play(
+        tmp_path,
+        ("say", 0, ("taste", "rice", "positive"), 0, 0, 0),
+        ("say", 0, ("instead", "soup", "rice"), 1, 1, None),
+        ("say", 0, ("liked until", "rice", 2), 0, 1, None),
+        ("say", 0, ("take back",), 1, 2, 2),
+    )
+    assert standing(world) == ["rice"]
+
+
+def test_a_habit_counted_anew_falls_with_the_turn_on_which_it_was_seen_last(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("say", 0, ("liked until", "noodles", 8), 0, 0, None),
+        ("bring", 0, "city", "Leeds"),
+        ("revise", 0, 25, ("take back",), 0),
+        ("say", 0, ("city", "Leeds", "assert"), 0, 0, None),
+        ("undo", 0, 0),
+        ("undo", 0, 22),
+        ("say", 0, ("city", "Leeds", "assert"), 0, 0, None),
+        ("say", 0, ("habit", "short reports"), 0, 0, 0),
+        ("undo", 0, 34),
+        ("bring", 0, "city", "Leeds"),
+        ("revise", 0, 0, ("habit", "short reports"), 0),
+        ("revise", 0, 29, ("city", "Turin", "assert"), 1),
+        ("revise", 0, 35, ("late", "Leeds", 10, 4), 1),
+        ("say both", 0, ("habit", "tables first"), ("unsure", "Leeds"), 2, 2, 2),
+        ("say both", 0, ("once", "risks"), ("report", "risks"), 1, 2, None),
+        ("revise", 0, 17, ("guess", "Leeds"), 0),
+        ("revise", 0, 34, ("tip", "noodles"), 2),
+        ("say", 0, ("dated", "Osaka", 7), 1, 2, None),
+        ("say", 0, ("habit", "short reports"), 1, 1, None),
+        ("undo", 0, 33),
+        ("revise", 0, 31, ("report", "results"), 1),
+    )
