@@ -30,6 +30,8 @@ class _Words:
     alone: AnyOf
     orders: Sought
     """Clauses with one of these ask for something to be done, whatever they look like."""
+    machinery: Sought
+    """Of what the assistant works by: its memory, its orders, the files that tell it what to do."""
     marks: Mapping[str, AnyOf]
     together: Sequence[_Together]
 
@@ -52,9 +54,10 @@ def _words() -> _Words:
     raw = tomllib.loads(resources.files(__package__).joinpath("lexicon/planting.toml").read_text("utf-8"))
     alone = AnyOf(Sought(pattern) for pattern in raw["alone"]["patterns"])
     orders = Sought("|".join(raw["orders"]["patterns"]))
+    machinery = Sought("|".join(raw["machinery"]["patterns"]))
     marks = {name: AnyOf(Sought(one) for one in part["patterns"]) for name, part in raw["marks"].items()}
     together = [_Together(tuple(rule["all"]), tuple(rule.get("unless", ()))) for rule in raw["planting"]]
-    return _Words(alone, orders, marks, together)
+    return _Words(alone, orders, machinery, marks, together)
 
 
 def plants_something(parts: Segmented) -> bool:
@@ -79,6 +82,11 @@ def plants_something(parts: Segmented) -> bool:
         return known[mark]
 
     return any(all(map(stands, rule.all)) and not any(map(stands, rule.unless)) for rule in words.together)
+
+
+def speaks_of_machinery(text: str, pieces: Pieces) -> bool:
+    """Whether a normalised text speaks of the assistant's memory, orders or files."""
+    return _words().machinery.search(text, pieces) is not None
 
 
 def _stands(patterns: AnyOf, said: Sequence[tuple[str, Pieces]]) -> bool:

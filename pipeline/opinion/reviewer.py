@@ -17,6 +17,7 @@ from ...domain.candidate import Candidate, ModelOpinion, Signal, TimeFrame
 from ...domain.evidence import Span, bind
 from ...domain.ports import Prepared
 from ..extract.reading import Reading, Spoken, speaks_of_self, trimmed
+from ..planting import speaks_of_machinery
 from ..segment import MASK
 from ..signals import to_signals
 from ..text import language_of, normalise
@@ -48,6 +49,9 @@ ATTRIBUTE_FROM = 0.6
 
 _LEAST_TOKENS = 4
 """Hanzi and words below which a clause tells too little to be judged by its words alone."""
+
+_LONGEST_CALL = 4
+"""Words of a call for attention in front of a colon."""
 
 _HOPELESS = 0.1
 """Probability of a sentence below which its clauses are not asked about one by one."""
@@ -94,10 +98,11 @@ def _in_sentence(spoken: Spoken, reading: Reading, spoken_for: Sequence[Span]) -
 
 
 def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
-    if piece.asks or token_count(piece.text) < _LEAST_TOKENS:  # sooner told than the probability
+    words = token_count(piece.text)
+    if piece.asks or words < _LEAST_TOKENS or _leads_in(piece, words, reading):  # sooner told than the rest
         return None
     model, probability = the_model(), piece.probability
-    if probability < limit:
+    if probability < limit or speaks_of_machinery(piece.text, piece.spoken.sentence.pieces):
         return None
     says, about, mood = (model.answer(question, piece.known) for question in ("says", "about", "mood"))
     kind = _kind_of(says, about, piece, reading) if mood in _ASSERTING else None
@@ -128,6 +133,11 @@ def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
         evidence=(bind(context.turn_id, reading.prepared.text, (span,)),),
         opinion=opinion,
     )
+
+
+def _leads_in(piece: Piece, words: int, reading: Reading) -> bool:
+    """Whether it says only what stands behind the colon at its end; "one thing:" does not."""
+    return words > _LONGEST_CALL and reading.parts.norm.text[piece.end : piece.end + 1] == ":"
 
 
 def _kind_of(says: str, about: str, piece: Piece, reading: Reading) -> Kind | None:
