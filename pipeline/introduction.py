@@ -15,8 +15,8 @@ from .sought import Pieces
 SENTENCE_ENDS = re.compile(r"[。!?\n;]|\.(?=\s|\Z)")
 _LONG = 14  # code points before "translate the above", at least
 _BACK = 120  # code points that are looked back over for the beginning of a sentence
-_COLON_OR_LINE = re.compile(r"[^\n。!?]{0,60}?(?::|\n)")
-_COLON_OR_ANY_LINE = re.compile(r"[^\n。!?]{0,60}?:|[^\n]{0,120}\n")
+_COLON_OR_LINE = re.compile(r"(?:(?!\. )[^\n。!?]){0,60}?(?::|\n)")
+_COLON_OR_ANY_LINE = re.compile(r"(?:(?!\. )[^\n。!?]){0,60}?:|[^\n]{0,120}\n")
 _NEXT_LINE = re.compile(r"[^\n]{0,120}\n")
 _BLANK_LINE = re.compile(r"\n[ \t]*\n")
 _SPACE = re.compile(r"\s*")

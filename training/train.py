@@ -252,7 +252,7 @@ def write(rows: list[Row], digest: str, threshold: dict[str, float]) -> None:
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
     parser.add_argument("--check", action="store_true", help="cross-validate and write nothing")
-    parser.add_argument("--alone", type=float, default=0.8, help="see `Threshold` in the reviewer")
+    parser.add_argument("--alone", type=float, default=0.75, help="see `Threshold` in the reviewer")
     parser.add_argument("--beside", type=float, default=0.9)
     options = parser.parse_args()
     rows = read_rows(HERE / "clauses")

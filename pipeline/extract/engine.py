@@ -143,11 +143,22 @@ class Found:
         """Who the match is about."""
         return self.spoken.subjects[self.clause_index]
 
+    def _is_asked(self) -> bool:
+        """Whether the question mark at the sentence's end asks for what was matched, and not for more.
+
+        A short clause asks back about what stands ahead of it: "I live in Leeds, right?"
+        """
+        sentence = self.spoken.sentence
+        last = sentence.clauses[-1]
+        if not sentence.question or len(sentence.clauses) == 1:
+            return sentence.question
+        return self.base + self.match.end() > last.start or len(last.text) <= _ASKS_BACK
+
     def holds(self, condition: str) -> bool:
         """Whether a condition of `need` or `forbid` holds here."""
         match condition:
             case "question":
-                whole = self.rule.unit == "sentence" and self.spoken.sentence.question
+                whole = self.rule.unit == "sentence" and self._is_asked()
                 return self.clause.question or whole or "question" in self.kinds
             case "task":
                 return self.reading.has_task
@@ -189,6 +200,10 @@ class Found:
                 return self.subject.is_other and not self.has("me")
             case _:
                 return condition in self.kinds
+
+
+_ASKS_BACK = 12
+"""Code points of the longest clause that only asks back."""
 
 
 class RuleExtractor:
@@ -332,7 +347,9 @@ def _matches(rule: Rule, calls: list[int], spoken: Spoken, reading: Reading) -> 
         tried.add((base, end))
         first, last = max(base, spoken.core[0]), min(end, spoken.core[1])
         # Without "keep that in mind" around them words say plainly what they say; some rules want just these.
-        units = [(first, last), (base, end)] if (first, last) != (base, end) and first < last else [(base, end)]
+        units = (
+            [(first, last), (base, end)] if (first, last) != (base, end) and first < last else [(base, end)]
+        )
         for start, until in units:
             one = _first_match(rule, start, until, spoken, reading)
             if one is not None:

@@ -207,4 +207,5 @@ def _content(quote: str) -> str:
 
 def _reason(model: Model, piece: Piece, probability: float) -> str:
     weightiest = ", ".join(json.dumps(one, ensure_ascii=False) for one in model.weightiest(piece.features, 5))
-    return f"worth keeping with probability {probability:.2f}, by {weightiest}"
+    shown = min(probability, 0.99)  # no sum of words makes certain
+    return f"worth keeping with probability {shown:.2f}, by {weightiest}"
