@@ -312,7 +312,11 @@ class Reading:
         key = spoken.sentence.start
         if key not in self._ends:
             said = self.original(spoken.sentence.start, spoken.sentence.end)
-            ends = [t for t in self.times(said) if t.end is not None and t.bound in _ENDING]
+            ends = [
+                t
+                for t in self.times(said)
+                if t.end is not None and t.bound in _ENDING and not _is_of_every_day(t, spoken)
+            ]
             self._ends[key] = min(ends, key=lambda one: one.precision in _OF_THE_DAY, default=None)
         return self._ends[key]
 
@@ -320,6 +324,13 @@ class Reading:
         """The user's own spelling of a stretch of the normalised text."""
         first, last = self.parts.norm.span(start, end)
         return self.prepared.text[first:last]
+
+
+def _is_of_every_day(time: TimeExpr, spoken: Spoken) -> bool:
+    """Whether a time of the day says what is wished of each day: "never book flights before 9am"."""
+    if time.precision not in _OF_THE_DAY:
+        return False
+    return spoken.lasts or (time.bound == "before" and spoken.order)
 
 
 class _Itself:

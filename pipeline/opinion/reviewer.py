@@ -47,7 +47,7 @@ _ONE_THOUGHT = 3
 ATTRIBUTE_FROM = 0.6
 """Probability from which on an attribute is believed: by a wrong one a statement takes another's place."""
 
-_LEAST_TOKENS = 4
+_LEAST_TOKENS = 3
 """Hanzi and words below which a clause tells too little to be judged by its words alone."""
 
 _LONGEST_CALL = 4
