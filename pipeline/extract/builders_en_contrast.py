@@ -17,6 +17,8 @@ def en_contrast(found: Found) -> Changes | None:
     former, value = _bare(found.words("former")), _bare(found.words("value"))
     if not former or not value or former.casefold() == value.casefold():
         return None
+    if phrases("contrast_clause").search(value.lower()):
+        return None
     if phrases("no_contrast").match(value.lower()) or phrases("no_contrast").match(former.lower()):
         return None
     return {

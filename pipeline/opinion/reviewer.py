@@ -53,6 +53,9 @@ _LEAST_TOKENS = 3
 _LONGEST_CALL = 4
 """Words of a call for attention in front of a colon."""
 
+_FEW_TOKENS = 5
+"""Hanzi and words below which a clause is proposed only as what stands beside a rule's finding would be."""
+
 _HOPELESS = 0.1
 """Probability of a sentence below which its clauses are not asked about one by one."""
 
@@ -102,6 +105,8 @@ def _proposal(piece: Piece, reading: Reading, limit: float) -> Candidate | None:
     if piece.asks or words < _LEAST_TOKENS or _leads_in(piece, words, reading):  # sooner told than the rest
         return None
     model, probability = the_model(), piece.probability
+    if words < _FEW_TOKENS:  # every word of a short clause weighs much
+        limit = max(limit, threshold().beside)
     if probability < limit or speaks_of_machinery(piece.text, piece.spoken.sentence.pieces):
         return None
     says, about, mood = (model.answer(question, piece.known) for question in ("says", "about", "mood"))
