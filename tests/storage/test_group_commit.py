@@ -3,7 +3,7 @@
 import signal
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 
@@ -138,8 +138,16 @@ def test_who_is_interrupted_while_he_writes_leaves_nobody_waiting() -> None:
     assert callers.disk.transactions == [[0], [3]]
 
 
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Ctrl-C reaches this process; a shell starts what runs in its background with that signal ignored."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @pytest.mark.skipif(not hasattr(signal, "pthread_kill"), reason="a thread is interrupted by a signal")
-def test_who_is_interrupted_while_he_waits_is_not_waited_for() -> None:
+def test_who_is_interrupted_while_he_waits_is_not_waited_for(interruptible: None) -> None:
     callers = Callers(Disk())
     me = threading.get_ident()
 
