@@ -1,0 +1,38 @@
+"""What people say of themselves in a few plain words, and remarks that hold nothing lasting.
+
+The statements were made up before it was looked at whether the gate finds them.
+"""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from memstrata import Memstrata, Turn
+
+GOLD = Path(__file__).parent / "gold"
+
+
+def share_kept(name: str) -> float:
+    """Of the lines of a file, each told to an empty store, the share that left something behind."""
+    lines = GOLD.joinpath(f"plain_{name}.txt").read_text("utf-8").splitlines()
+    kept = 0
+    for number, line in enumerate(lines):
+        with Memstrata.open(":memory:") as memory:
+            memory.ingest(
+                "acme/lin", [Turn(user=line, session=str(number), at=datetime(2026, 10, 8, 9, tzinfo=UTC))]
+            )
+            kept += bool(memory.memories("acme/lin"))
+    return kept / len(lines)
+
+
+@pytest.mark.parametrize(("language", "least"), [("en", 0.91), ("zh", 0.86)])
+def test_what_is_said_plainly_is_kept(language: str, least: float) -> None:
+    assert share_kept(f"{language}_kept") >= least
+
+
+@pytest.mark.parametrize("language", ["en", "zh"])
+def test_remarks_leave_nothing(language: str) -> None:
+    assert share_kept(f"{language}_passing") <= 0.03
