@@ -56,7 +56,7 @@ _LONGEST_CALL = 4
 _FEW_TOKENS = 5
 """Hanzi and words below which a clause is proposed only as what stands beside a rule's finding would be."""
 
-_HOPELESS = 0.1
+_HOPELESS = 0.3
 """Probability of a sentence below which its clauses are not asked about one by one."""
 
 MAX_PROPOSALS = 8
