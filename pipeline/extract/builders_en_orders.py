@@ -277,6 +277,8 @@ def en_meant(found: Found) -> Changes | None:
 def en_not_but(found: Found) -> Changes | None:
     """As "X, not Y" says: what is remembered with Y was X; said again of what is remembered with X."""
     right, wrong = found.words("value").strip(EDGE), found.words("former").strip(EDGE)
+    if phrases("contrast_clause").search(right.lower()):
+        return None
     for content in found.prepared.known:
         rewritten = _replaced(content, wrong, right)
         if rewritten is not None:
