@@ -47,11 +47,13 @@ class Redeciding:
         first: Place = (min(self._recorded.since(key) for key in changed), 0)
         tasks = self._recorded.tasks(changed)
         touched = {stream for stream, _ in changed if stream in self._recorded.state.memories}
+        # An end kept out what was said before it, too: that comes back where nothing else says it any more.
+        ended = {key[0] for key in changed if isinstance(self._recorded.event(key).event, Expired)}
         for place, entry, event in self._candidates():
             if self._struck.is_undone(entry):
                 self._outlook.undo(self._earlier.promotions_left_by(entry))
                 continue
-            if place < first:
+            if place < first and event.target not in ended:
                 continue
             in_reach = event.context.task_id in tasks or event.target in touched
             if in_reach or topics_of(event) & self.topics:

@@ -180,3 +180,19 @@ def test_a_habit_counted_anew_falls_with_the_turn_on_which_it_was_seen_last(tmp_
         ("undo", 0, 33),
         ("revise", 0, 31, ("report", "results"), 1),
     )
+
+
+def test_what_repeated_a_fact_says_it_once_its_end_is_undone(tmp_path: Path) -> None:
+    play(
+        tmp_path,
+        ("say", 0, ("salary", "15-20k"), 1, 0, 0),
+        ("say both", 0, ("once", "blockers"), ("salary", "15-20k"), 1, 0, None),
+        ("crash", "interrupt", 110, "say", 0, ("only", "noodles"), 0, 0, None),
+        ("say", 0, ("take back",), 1, 0, 0),
+        ("say", 0, ("take back",), 1, 0, 0),
+        ("say", 0, ("report", "blockers"), 0, 0, None),
+        ("say", 0, ("guess", "Leeds"), 0, 0, None),
+        ("revise", 0, 0, ("city", "Leeds", "assert"), 0),
+        ("say both", 0, ("city", "Leeds", "assert"), ("city", "Leeds", "assert"), 0, 0, None),
+        ("revise", 0, 20, ("city", "Leeds", "assert"), 0),
+    )
